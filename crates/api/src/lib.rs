@@ -32,9 +32,11 @@ pub use connection_test::{
 pub use crd::crds;
 pub use interval::{ExportInterval, IntervalError};
 pub use inventory::{
-    ClusterInventory, ClusterInventorySpec, ClusterInventoryStatus, Coverage, Dedupe, HttpEndpoint,
-    Inventory, InventorySpec, InventoryStatus, NamespaceShard, SinkExport, TargetSummary,
-    Watermark,
+    ClusterInventory, ClusterInventorySpec, Dedupe, HttpEndpoint, Inventory, InventorySpec,
+    status::{
+        ClusterInventoryStatus, Coverage, InventoryStatus, NamespaceShard, SinkExport,
+        TargetSummary, Watermark,
+    },
 };
 pub use names::{GROUP, VERSION, annotation};
 pub use profile::{
@@ -44,13 +46,24 @@ pub use profile::{
 pub use reference::{GroupVersionKind, NamespacedRef, SecretReference, SinkRef, SinkRefEntry};
 pub use scope::{ClusterScope, ClusterScopeSpec, Scope, ScopeCeiling, ScopeSpec};
 pub use sink::{
-    Bigquery, Compression, DatabaseSink, DatabaseSinkSpec, DatabaseType, EventSink, EventSinkSpec,
-    EventType, File, Filename, Format, Git, GitAuth, GitAuthType, GitAuthor, GitEngine, GitPreview,
-    Gitlab, GroupInPath, Http, Index, Kafka, KafkaPreview, Layout, LayoutContent, LayoutMode,
-    LayoutPreview, MergeRequest, MergeRequestMode, Mongodb, MongodbPreview, Naming, Nats,
-    ObjectFormat, ObjectStore, Postgres, PostgresPreview, Preview, Provisioning, ProvisioningMode,
-    PushPolicy, Serialization, SinkCommon, SinkStatus, SnapshotSink, SnapshotSinkSpec,
-    SnapshotType, Sqlite, Tls,
+    Compression, DatabaseSink, DatabaseSinkSpec, DatabaseType, EventSink, EventSinkSpec, EventType,
+    Format, Naming, Provisioning, ProvisioningMode, Serialization, SinkCommon, SnapshotSink,
+    SnapshotSinkSpec, SnapshotType, Tls,
+    bigquery::Bigquery,
+    file::File,
+    git::{Git, GitAuth, GitAuthType, GitAuthor, GitEngine, PushPolicy},
+    gitlab::{Gitlab, MergeRequest, MergeRequestMode},
+    kafka::Kafka,
+    layout::{Filename, GroupInPath, Index, Layout, LayoutContent, LayoutMode},
+    mongodb::Mongodb,
+    nats::Nats,
+    object_store::{Http, ObjectFormat, ObjectStore},
+    postgres::Postgres,
+    sqlite::Sqlite,
+    status::{
+        GitPreview, KafkaPreview, LayoutPreview, MongodbPreview, PostgresPreview, Preview,
+        SinkStatus,
+    },
 };
 pub use target::{
     ClusterTarget, ClusterTargetSpec, CollectionFilter, ResourceRule, Target, TargetSpec,

@@ -1,17 +1,17 @@
 //! The three sink kinds and what they share.
 
-mod file;
-mod git;
-mod gitlab;
-mod object_store;
-mod postgres;
-mod sqlite;
-mod mongodb;
-mod bigquery;
-mod kafka;
-mod nats;
-mod layout;
-mod status;
+pub(crate) mod file;
+pub(crate) mod git;
+pub(crate) mod gitlab;
+pub(crate) mod object_store;
+pub(crate) mod postgres;
+pub(crate) mod sqlite;
+pub(crate) mod mongodb;
+pub(crate) mod bigquery;
+pub(crate) mod kafka;
+pub(crate) mod nats;
+pub(crate) mod layout;
+pub(crate) mod status;
 
 use std::collections::BTreeMap;
 
@@ -19,22 +19,21 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{interval::ExportInterval, reference::SecretReference};
-
-pub use bigquery::Bigquery;
-pub use file::File;
-pub use git::{Git, GitAuth, GitAuthType, GitAuthor, GitEngine, PushPolicy};
-pub use gitlab::{Gitlab, MergeRequest, MergeRequestMode};
-pub use kafka::Kafka;
-pub use layout::{Filename, GroupInPath, Index, Layout, LayoutContent, LayoutMode};
-pub use mongodb::Mongodb;
-pub use nats::Nats;
-pub use object_store::{Http, ObjectFormat, ObjectStore};
-pub use postgres::Postgres;
-pub use sqlite::Sqlite;
-pub use status::{
-    GitPreview, KafkaPreview, LayoutPreview, MongodbPreview, PostgresPreview, Preview, SinkStatus,
+use self::{
+    bigquery::Bigquery,
+    file::File,
+    git::Git,
+    gitlab::Gitlab,
+    kafka::Kafka,
+    layout::Layout,
+    mongodb::Mongodb,
+    nats::Nats,
+    object_store::{Http, ObjectStore},
+    postgres::Postgres,
+    sqlite::Sqlite,
+    status::SinkStatus,
 };
+use crate::{interval::ExportInterval, reference::SecretReference};
 
 /// Whole-state copies: Git, object stores, directories.
 #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
