@@ -1,1 +1,55 @@
-//! Placeholder
+//! Scenarios on a real API server.
+//!
+//! Each file in `tests/` is one area. They share a control plane with the
+//! custom resource definitions installed; each test makes a namespace of its
+//! own. [`cluster`] is where every one of them begins.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use kollect_testenv::ControlPlane;
+
+/// The shared control plane with our definitions and the test doubles of
+/// foreign ones; nothing if no servers are at hand and none are demanded.
+pub fn cluster() -> Option<&'static ControlPlane> {
+    static INSTALLED: OnceLock<()> = OnceLock::new();
+    let cluster = ControlPlane::shared()?;
+    INSTALLED.get_or_init(|| {
+        for directory in ["deploy/crds", "fixtures/foreign-crds"] {
+            let directory = repository().join(directory);
+            let directory = directory.display().to_string();
+            cluster.kubectl(["apply", "--server-side", "-f", &directory]).stdout();
+        }
+        let names = cluster.kubectl(["get", "crd", "-o", "name"]).stdout();
+        let names: Vec<_> = names.lines().filter_map(|line| line.split('/').nth(1)).collect();
+        cluster.established(&names);
+    });
+    Some(cluster)
+}
+
+/// The root of the repository.
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Every sample, in the order of their paths.
+pub fn samples() -> Vec<PathBuf> {
+    let mut samples = Vec::new();
+    gather(&repository().join("deploy/samples"), &mut samples);
+    samples.sort();
+    samples
+}
+
+fn gather(directory: &Path, files: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        if path.is_dir() {
+            gather(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "yaml") {
+            files.push(path);
+        }
+    }
+}

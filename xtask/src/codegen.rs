@@ -22,8 +22,10 @@ struct Generator {
     command: &'static [&'static str],
 }
 
-const GENERATORS: [Generator; 1] =
-    [Generator { name: "custom resources", destination: "deploy/crds", command: &["crds"] }];
+const GENERATORS: [Generator; 2] = [
+    Generator { name: "custom resources", destination: "deploy/crds", command: &["crds"] },
+    Generator { name: "reference pages", destination: "docs/reference", command: &["rules"] },
+];
 
 /// What to do with the differences.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -28,17 +28,18 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
     for version in crds.iter_mut().flat_map(|crd| &mut crd.spec.versions) {
         if let Some(root) = version.schema.as_mut().and_then(|s| s.open_api_v3_schema.as_mut()) {
             settle_nulls(root);
+            settle_texts(root);
         }
     }
     crds
 }
 
-/// Makes an absent value and a null one the same for the API server.
+/// Takes away the mark by which a schema admits null.
 ///
-/// The schema generator marks every optional field as nullable. A null would
-/// then be stored, and rules that ask whether a field is there would see one.
-/// Without the mark the server drops nulls. The count of a target is the one
-/// field where null has a meaning of its own.
+/// The schema generator puts it on every optional field. A null would then be
+/// stored, and rules that ask whether a field is there would see one. Without
+/// the mark the server puts the default in its place, or refuses it. The
+/// count of a target is the one field where null has a meaning of its own.
 fn settle_nulls(schema: &mut JSONSchemaProps) {
     schema.nullable = None;
     if let Some(values) = &mut schema.enum_ {
@@ -57,6 +58,19 @@ fn settle_nulls(schema: &mut JSONSchemaProps) {
     }
     if let Some(JSONSchemaPropsOrBool::Schema(value)) = &mut schema.additional_properties {
         settle_nulls(value);
+    }
+}
+
+/// Makes one line of each paragraph: where our source breaks lines means
+/// nothing to whoever reads a description.
+fn settle_texts(schema: &mut JSONSchemaProps) {
+    if let Some(text) = &mut schema.description {
+        let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+        *text = paragraphs.collect::<Vec<_>>().join("\n\n");
+    }
+    schema.properties.iter_mut().flatten().for_each(|(_, property)| settle_texts(property));
+    if let Some(JSONSchemaPropsOrArray::Schema(item)) = &mut schema.items {
+        settle_texts(item);
     }
 }
 

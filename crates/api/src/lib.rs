@@ -24,8 +24,10 @@ mod connection_test;
 mod reference;
 mod interval;
 mod names;
+mod address;
 mod crd;
 
+pub use address::{AddressPolicy, Cidr, CidrError, Denied};
 pub use connection_test::{
     ConnectionTest, ConnectionTestSinkRef, ConnectionTestSpec, ConnectionTestStatus,
 };

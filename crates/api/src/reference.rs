@@ -122,7 +122,11 @@ impl From<Value> for SinkRefEntry {
         match value {
             Value::String(name) => Self::Ref(SinkRef { name, ..SinkRef::default() }),
             Value::Object(_) => match SinkRef::deserialize(&value) {
-                Ok(sink_ref) => Self::Ref(sink_ref),
+                Ok(mut sink_ref) => {
+                    // An empty namespace is none, as everywhere in Kubernetes.
+                    sink_ref.namespace = sink_ref.namespace.filter(|name| !name.is_empty());
+                    Self::Ref(sink_ref)
+                }
                 Err(error) => Self::Malformed { reason: error.to_string(), value },
             },
             other => Self::Malformed {

@@ -1,1 +1,60 @@
-fn main() {}
+//! The one binary: what a person or a cluster runs.
+//!
+//! Records go to standard output, everything else to standard error, and the
+//! exit code says how it went. Each command is a file of its own; they share
+//! the arguments in `args` and the reading of manifests in `manifest`.
+
+mod args;
+mod crds;
+mod rules;
+mod validate;
+mod manifest;
+mod yaml;
+
+use std::{
+    io::{self, ErrorKind, Write},
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use clap::{CommandFactory, Parser};
+
+use args::{Args, Command, VERSION};
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(args.command) {
+        Ok(code) => code,
+        // Whoever reads our output has seen enough; `head` does this.
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let chain: Vec<_> = error.chain().map(ToString::to_string).collect();
+            // Nothing is left to do when even this cannot be written.
+            drop(writeln!(io::stderr(), "kollect: {}", chain.join(": ")));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    match command {
+        Command::Crds(options) => crds::run(&options, &mut out)?,
+        Command::Rules(options) => rules::run(&options, &mut out)?,
+        Command::Validate(options) => return validate::run(&options, &mut out),
+        Command::Version => writeln!(out, "kollect {VERSION}")?,
+        Command::Completion { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Args::command(), "kollect", &mut script);
+            out.write_all(&script).context("cannot write the completion script")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let of_io = |cause: &&(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    };
+    error.chain().any(|cause| of_io(&cause))
+}

@@ -1,0 +1,105 @@
+//! Commands and flags.
+
+use std::path::PathBuf;
+
+use clap::{Args as Arguments, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use kollect_api::Cidr;
+
+/// The version with the commit that it was built from.
+pub(crate) const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (commit ",
+    env!("KOLLECT_COMMIT"),
+    ", built ",
+    env!("KOLLECT_BUILT"),
+    ")"
+);
+
+/// Kubernetes inventory: any kind of object, kept current in Git, databases and streams.
+#[derive(Debug, Parser)]
+#[command(name = "kollect", version = VERSION, arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check manifests before anything runs
+    ///
+    /// Reads Kollect objects from files, directories or standard input, and
+    /// reports everything that is wrong with them at once: fields that do not
+    /// exist, values that cannot be right, and references that lead nowhere.
+    /// Objects of other kinds are passed over.
+    ///
+    /// Exit codes: 0 all is well, 1 something is wrong, 2 something could not
+    /// be read.
+    Validate(ValidateArgs),
+    /// Print the custom resource definitions
+    Crds(CrdsArgs),
+    /// Print the rules that `validate` and the operator apply
+    Rules(RulesArgs),
+    /// Print the version and the commit that it was built from
+    Version,
+    /// Print a completion script for a shell
+    Completion {
+        /// The shell to complete for
+        shell: Shell,
+    },
+}
+
+#[derive(Debug, Arguments)]
+pub(crate) struct ValidateArgs {
+    /// Files, directories (searched for *.yaml, *.yml and *.json), or - for
+    /// standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Report references to objects that were not given as errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// How to print what was found
+    #[arg(short, long, value_enum, default_value_t = Output::Human)]
+    pub(crate) output: Output,
+
+    /// Judge as an operator with this flag would: sinks may be at private addresses
+    #[arg(long)]
+    pub(crate) allow_private_sinks: bool,
+
+    /// Judge as an operator with this flag would: sinks may be in these ranges
+    #[arg(long, value_name = "CIDR", value_delimiter = ',')]
+    pub(crate) allow_sink_cidrs: Vec<Cidr>,
+
+    /// Judge as an operator with this flag would: upper bound of every maxExportBytes
+    #[arg(long, value_name = "BYTES", default_value_t = 1_572_864)]
+    #[arg(value_parser = clap::value_parser!(i64).range(1..))]
+    pub(crate) max_export_bytes: i64,
+
+    /// Judge as an operator with this flag would: cluster kinds are refused
+    #[arg(long)]
+    pub(crate) tenant_mode: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// For people
+    Human,
+    /// For programs: one object with everything that was found
+    Json,
+}
+
+#[derive(Debug, Arguments)]
+pub(crate) struct CrdsArgs {
+    /// Write one file for each definition into this directory, which is made if missing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Arguments)]
+pub(crate) struct RulesArgs {
+    /// Write the reference page rules.md into this directory, which is made if missing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}

@@ -1,0 +1,390 @@
+//! The binary as a user runs it.
+
+use std::fs;
+
+use serde_json::Value;
+
+use support::{Run, TARGET, kollect, repository, validate, with_input};
+
+#[cfg(test)]
+mod support {
+    use std::{
+        fs,
+        io::Write,
+        path::{Path, PathBuf},
+        process::{Command, Stdio},
+    };
+
+    /// What a run left behind.
+    pub(super) struct Run {
+        pub(super) code: Option<i32>,
+        pub(super) stdout: String,
+        pub(super) stderr: String,
+    }
+
+    #[track_caller]
+    pub(super) fn kollect(arguments: &[&str]) -> Run {
+        with_input(arguments, "")
+    }
+
+    #[track_caller]
+    pub(super) fn with_input(arguments: &[&str], input: &str) -> Run {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_kollect"))
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    pub(super) fn repository() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    }
+
+    /// Writes one file into a new directory and validates it.
+    #[track_caller]
+    pub(super) fn validate(name: &str, content: impl AsRef<[u8]>) -> Run {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(name);
+        fs::write(&path, content).unwrap();
+        let mut run = kollect(&["validate", path.to_str().unwrap()]);
+        run.stdout = run.stdout.replace(&format!("{}/", directory.path().display()), "");
+        run
+    }
+
+    pub(super) const TARGET: &str = "apiVersion: kollect.dev/v1alpha1
+kind: KollectTarget
+metadata: {name: web, namespace: shop}
+spec:
+  profileRef: images
+";
+}
+
+mod crds {
+    use super::*;
+
+    #[test]
+    fn eleven_are_printed_and_are_those_of_the_repository() {
+        let run = kollect(&["crds"]);
+        assert_eq!(run.code, Some(0));
+        let printed: Vec<_> = run.stdout.split("---\n").map(str::to_owned).collect();
+        assert_eq!(printed.len(), 11);
+        let mut files = Vec::new();
+        for entry in fs::read_dir(repository().join("deploy/crds")).unwrap() {
+            files.push(fs::read_to_string(entry.unwrap().path()).unwrap());
+        }
+        let sorted = |mut texts: Vec<String>| {
+            texts.sort();
+            texts
+        };
+        assert_eq!(sorted(printed), sorted(files));
+    }
+
+    #[test]
+    fn a_directory_is_made_for_them() {
+        let directory = tempfile::tempdir().unwrap();
+        let inside = directory.path().join("not/there/yet");
+        assert_eq!(kollect(&["crds", "--out", inside.to_str().unwrap()]).code, Some(0));
+        assert_eq!(fs::read_dir(inside).unwrap().count(), 11);
+    }
+}
+
+mod samples {
+    use super::*;
+
+    #[test]
+    fn all_of_them_pass_together() {
+        let run = kollect(&[
+            "validate",
+            "--strict",
+            repository().join("deploy/samples").to_str().unwrap(),
+        ]);
+        assert_eq!(run.code, Some(0), "{}", run.stdout);
+        assert!(run.stdout.contains(": 0 errors, "), "{}", run.stdout);
+    }
+
+    #[test]
+    fn the_ten_minute_start_stands_alone() {
+        let path = repository().join("deploy/samples/first");
+        let run = kollect(&["validate", "--strict", path.to_str().unwrap()]);
+        assert_eq!(run.code, Some(0), "{}", run.stdout);
+    }
+
+    #[test]
+    fn every_kind_and_every_type_of_sink_has_one() {
+        let path = repository().join("deploy/samples");
+        let run = kollect(&["validate", "-o", "json", path.to_str().unwrap()]);
+        let verdict: Value = serde_json::from_str(&run.stdout).unwrap();
+        let mut types: Vec<_> = verdict["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|finding| finding["rule"] == "SNK-W12")
+            .filter_map(|finding| finding["message"].as_str()?.rsplit(' ').next())
+            .collect();
+        types.sort_unstable();
+        types.dedup();
+        let expected = [
+            "bigquery", "file", "gcs", "git", "gitlab", "kafka", "mongodb", "nats", "postgres",
+            "s3", "sqlite",
+        ];
+        assert_eq!(types, expected);
+    }
+}
+
+mod validating {
+    use super::*;
+
+    #[test]
+    fn a_mistake_is_shown_with_its_rule_and_place() {
+        let bad = TARGET.replace("images", "team/images");
+        let run = validate("target.yaml", format!("a: 1\n---\n{bad}"));
+        assert_eq!(run.code, Some(1));
+        assert_eq!(
+            run.stdout,
+            "error[TGT-01]: spec.profileRef: Invalid value: \"team/images\": must be a name in the \
+             same namespace, without a slash\n  \
+             --> target.yaml:7:3 (document 2, KollectTarget shop/web)\n\n\
+             1 object checked: 1 error, 0 warnings (1 object of other kinds passed over)\n"
+        );
+    }
+
+    #[test]
+    fn an_unknown_field_is_an_error_with_the_name_that_was_meant() {
+        let run = validate("target.yaml", TARGET.replace("profileRef", "profileref"));
+        assert_eq!(run.code, Some(1));
+        assert!(
+            run.stdout.contains(
+                "error[STR-01]: spec.profileref: Forbidden: unknown field; did you mean profileRef?"
+            ),
+            "{}",
+            run.stdout
+        );
+    }
+
+    #[test]
+    fn a_reference_that_leads_nowhere_is_a_warning_and_with_strict_an_error() {
+        let lax = with_input(&["validate", "-"], TARGET);
+        assert_eq!(lax.code, Some(0), "{}", lax.stdout);
+        assert!(lax.stdout.contains("warning[SET-01]"), "{}", lax.stdout);
+        let strict = with_input(&["validate", "--strict", "-"], TARGET);
+        assert_eq!(strict.code, Some(1));
+        assert!(strict.stdout.contains("error[SET-01]"), "{}", strict.stdout);
+    }
+
+    #[test]
+    fn rules_look_at_the_whole_set() {
+        let scope = "apiVersion: kollect.dev/v1alpha1
+kind: KollectScope
+metadata: {name: ceiling, namespace: shop}
+spec: {allowedGVKs: [{version: v1, kind: Pod}]}
+---
+apiVersion: kollect.dev/v1alpha1
+kind: KollectProfile
+metadata: {name: images, namespace: shop}
+spec:
+  targetGVK: {group: apps, version: v1, kind: Deployment}
+  attributes: [{name: image, path: '$.spec'}]
+";
+        let run = with_input(&["validate", "-"], &format!("{TARGET}---\n{scope}"));
+        assert_eq!(run.code, Some(1));
+        let expected = "error[TGT-06]: spec.profileRef: Forbidden: apps/v1 Deployment is not in \
+                        allowedGVKs of KollectScope ceiling";
+        assert!(run.stdout.contains(expected), "{}", run.stdout);
+    }
+
+    #[test]
+    fn two_objects_of_one_name_are_an_error() {
+        let run = validate("twice.yaml", format!("{TARGET}---\n{TARGET}"));
+        assert_eq!(run.code, Some(1));
+        let expected = "error[SET-02]: metadata.name: Duplicate value: \"web\": the object stands \
+                        in twice.yaml, document 1, already";
+        assert!(run.stdout.contains(expected), "{}", run.stdout);
+    }
+
+    #[test]
+    fn programs_get_everything_in_one_object() {
+        let run = with_input(&["validate", "-o", "json", "-"], TARGET);
+        let verdict: Value = serde_json::from_str(&run.stdout).unwrap();
+        let expected = serde_json::json!({
+            "checked": 1,
+            "passedOver": 0,
+            "findings": [{
+                "severity": "warning",
+                "rule": "SET-01",
+                "file": "-",
+                "document": 1,
+                "line": 5,
+                "column": 3,
+                "kind": "KollectTarget",
+                "namespace": "shop",
+                "name": "web",
+                "field": "spec.profileRef",
+                "message": "spec.profileRef: there is no KollectProfile shop/images among what was given"
+            }],
+            "failures": []
+        });
+        assert_eq!(verdict, expected);
+    }
+
+    #[test]
+    fn what_kubectl_prints_can_be_read_back() {
+        let list = format!(
+            "apiVersion: v1\nkind: List\nitems:\n- {}",
+            TARGET.trim_end().replace('\n', "\n  ")
+        );
+        let run = with_input(&["validate", "-"], &list);
+        assert!(run.stdout.contains("1 object checked: 0 errors"), "{}", run.stdout);
+    }
+
+    #[test]
+    fn directories_are_searched_and_other_kinds_passed_over() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        fs::create_dir_all(at("a/b")).unwrap();
+        fs::create_dir_all(at(".hidden")).unwrap();
+        fs::write(at("a/b/target.yml"), TARGET).unwrap();
+        fs::write(at("a/config.json"), r#"{"apiVersion": "v1", "kind": "ConfigMap"}"#).unwrap();
+        fs::write(at("a/notes.txt"), "not a manifest").unwrap();
+        fs::write(at("a/empty.yaml"), "# nothing\n").unwrap();
+        fs::write(at(".hidden/broken.yaml"), "[").unwrap();
+        let run = kollect(&["validate", directory.path().to_str().unwrap()]);
+        assert_eq!(run.code, Some(0), "{}", run.stdout);
+        let expected =
+            "1 object checked: 0 errors, 1 warning (1 object of other kinds passed over)\n";
+        assert!(run.stdout.ends_with(expected), "{}", run.stdout);
+    }
+}
+
+mod bad_input {
+    use super::*;
+
+    #[track_caller]
+    fn unreadable(run: &Run, reason: &str) {
+        assert_eq!(run.code, Some(2), "{}", run.stdout);
+        assert!(run.stdout.contains(reason), "{}", run.stdout);
+    }
+
+    #[test]
+    fn an_empty_file_holds_no_object() {
+        unreadable(&validate("empty.yaml", ""), "error: empty.yaml: holds no object");
+        unreadable(&with_input(&["validate", "-"], ""), "error: -: holds no object");
+    }
+
+    #[test]
+    fn a_tab_is_pointed_at() {
+        let run = validate("tabs.yaml", TARGET.replace("  profileRef", "\tprofileRef"));
+        unreadable(&run, "--> tabs.yaml:5:");
+        assert!(run.stdout.contains("tab"), "{}", run.stdout);
+    }
+
+    #[test]
+    fn a_binary_file_is_called_one() {
+        let run = validate("logo.yaml", [0x89, b'P', b'N', b'G', 0, 0]);
+        unreadable(&run, "error: logo.yaml: is not text: there is a NUL at byte 4");
+        let run = validate("latin1.yaml", [b'a', b':', b' ', 0xe9]);
+        unreadable(&run, "is not text in UTF-8: byte 3 cannot be read");
+    }
+
+    #[test]
+    fn a_directory_without_manifests_says_so() {
+        let directory = tempfile::tempdir().unwrap();
+        let run = kollect(&["validate", directory.path().to_str().unwrap()]);
+        unreadable(&run, "holds no .yaml, .yml or .json file");
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let run = kollect(&["validate", "not/there.yaml"]);
+        unreadable(&run, "error: not/there.yaml: No such file or directory");
+    }
+
+    #[test]
+    fn a_wrong_version_or_kind_is_told_apart_from_a_foreign_one() {
+        let run = validate("v1.yaml", TARGET.replace("v1alpha1", "v1"));
+        assert_eq!(run.code, Some(1));
+        let expected = "error[OBJ-01]: apiVersion: Unsupported value: \"kollect.dev/v1\": must be \
+                        kollect.dev/v1alpha1";
+        assert!(run.stdout.contains(expected), "{}", run.stdout);
+        let run = validate("kind.yaml", TARGET.replace("KollectTarget", "KollectTargt"));
+        assert!(run.stdout.contains("did you mean KollectTarget?"), "{}", run.stdout);
+        let run = validate("removed.yaml", TARGET.replace("KollectTarget", "KollectSink"));
+        assert!(run.stdout.contains("use KollectSnapshotSink"), "{}", run.stdout);
+    }
+
+    #[test]
+    fn ten_megabytes_are_read_and_every_document_judged() {
+        let mut text = String::new();
+        let padding = "x".repeat(900);
+        for at in 0..10_000 {
+            let name = format!("name: web-{at}, annotations: {{padding: {padding}}}");
+            text.push_str(&TARGET.replace("name: web", &name));
+            text.push_str("---\n");
+        }
+        assert!(text.len() > 10_000_000);
+        let run = validate("large.yaml", text);
+        assert_eq!(run.code, Some(0));
+        let expected = "10000 objects checked: 0 errors, 10000 warnings\n";
+        assert!(run.stdout.ends_with(expected));
+    }
+
+    #[test]
+    fn a_bomb_of_anchors_does_not_go_off() {
+        let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+        for level in 1..20 {
+            let below = vec![format!("*a{}", level - 1); 9].join(", ");
+            bomb = format!("{bomb}a{level}: &a{level} [{below}]\n");
+        }
+        unreadable(&validate("bomb.yaml", bomb), "aliases unfold to more than 50000 values");
+    }
+
+    #[test]
+    fn one_broken_file_does_not_hide_the_others() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("a.yaml"), "a: [").unwrap();
+        fs::write(directory.path().join("b.yaml"), TARGET.replace("images", "a/b")).unwrap();
+        let run = kollect(&["validate", directory.path().to_str().unwrap()]);
+        unreadable(&run, "error[TGT-01]");
+        assert!(run.stdout.contains("a.yaml:"), "{}", run.stdout);
+    }
+}
+
+mod small_commands {
+    use super::*;
+
+    #[test]
+    fn the_version_says_what_it_was_built_from() {
+        let run = kollect(&["version"]);
+        let expected = format!("kollect {} (commit ", env!("CARGO_PKG_VERSION"));
+        assert!(run.stdout.starts_with(&expected), "{}", run.stdout);
+        assert_eq!(kollect(&["--version"]).stdout, run.stdout);
+    }
+
+    #[test]
+    fn every_shell_has_a_completion_script() {
+        for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+            let run = kollect(&["completion", shell]);
+            assert_eq!(run.code, Some(0));
+            assert!(run.stdout.contains("validate"), "{shell}");
+        }
+    }
+
+    #[test]
+    fn every_rule_is_listed() {
+        let run = kollect(&["rules"]);
+        assert!(run.stdout.starts_with("OBJ-01 "), "{}", run.stdout);
+        assert!(run.stdout.lines().count() > 100);
+    }
+
+    #[test]
+    fn an_unknown_command_is_refused_with_a_hint() {
+        let run = kollect(&["validat", "x"]);
+        assert_eq!(run.code, Some(2));
+        assert!(run.stderr.contains("validate"), "{}", run.stderr);
+    }
+}
