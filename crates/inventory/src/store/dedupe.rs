@@ -1,0 +1,146 @@
+//! Views in which an object has one row, whoever collected it.
+//!
+//! The winners stand in a partition of their own that nobody finds by key, so
+//! that their log, their digest and their tombstones work as everywhere.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{
+    Store,
+    slab::{NIL, Slot, SlotId},
+};
+use crate::{
+    key::{PartitionId, PartitionKey, TargetKey, ViewId},
+    row::Row,
+};
+
+#[derive(Debug)]
+pub(super) struct Winners {
+    /// The hidden partition.
+    pub(super) partition: PartitionId,
+    objects: HashMap<(Box<str>, Box<str>), Object>,
+}
+
+/// One object, by namespace and uid.
+#[derive(Debug)]
+struct Object {
+    /// The row of each target that has it, by the target's name.
+    candidates: BTreeMap<Box<str>, Row>,
+    /// The winner's slot.
+    slot: SlotId,
+}
+
+impl Winners {
+    pub(super) fn new(store: &mut Store) -> Self {
+        let nobody = TargetKey { namespace: None, name: String::new() };
+        let key = PartitionKey { target: nobody, namespace: String::new() };
+        Self { partition: store.hidden_partition(key), objects: HashMap::new() }
+    }
+}
+
+impl Store {
+    /// A row of a view's partition has come, changed or gone. The number of
+    /// the change has been taken; what follows from it shares it.
+    pub(super) fn candidate(
+        &mut self,
+        view: ViewId,
+        partition: PartitionId,
+        old: Option<&Row>,
+        new: Option<&Row>,
+    ) {
+        let Some(holder) = self.views.get_mut(&view.0) else { return };
+        let Some(mut winners) = holder.winners.take() else {
+            holder.content.change(old, new);
+            return;
+        };
+        let target = self.partitions.get(&partition.0).map(|home| home.key.target.name.clone());
+        let target: Box<str> = target.unwrap_or_default().into();
+        for (row, is_new) in [(old, false), (new, true)] {
+            let Some(row) = row else { continue };
+            let identity = row.identity();
+            let key = (identity.namespace.as_ref().into(), identity.uid.as_ref().into());
+            let object = winners
+                .objects
+                .entry(key)
+                .or_insert_with(|| Object { candidates: BTreeMap::new(), slot: NIL });
+            if is_new {
+                object.candidates.insert(target.clone(), row.clone());
+            } else {
+                object.candidates.remove(&target);
+            }
+        }
+        let touched: std::collections::BTreeSet<_> = [old, new]
+            .into_iter()
+            .flatten()
+            .map(|row| {
+                let identity = row.identity();
+                (
+                    Box::<str>::from(identity.namespace.as_ref()),
+                    Box::<str>::from(identity.uid.as_ref()),
+                )
+            })
+            .collect();
+        for key in touched {
+            self.crown(view, &mut winners, key);
+        }
+        if let Some(holder) = self.views.get_mut(&view.0) {
+            holder.winners = Some(winners);
+        }
+    }
+
+    /// Makes the last of an object's candidates its winner.
+    fn crown(&mut self, view: ViewId, winners: &mut Winners, key: (Box<str>, Box<str>)) {
+        let Some(object) = winners.objects.get_mut(&key) else { return };
+        let winner = object.candidates.last_key_value().map(|(_, row)| row.clone());
+        let slot = object.slot;
+        let former = self.slab.get(slot).map(Slot::row);
+        if former == winner {
+            if winner.is_none() {
+                winners.objects.remove(&key);
+            }
+            return;
+        }
+        let born = self.born(slot);
+        let renamed = match (&former, &winner) {
+            (Some(former), Some(winner)) => former.identity() != winner.identity(),
+            _ => false,
+        };
+        match &winner {
+            None => {
+                self.unlink(winners.partition.0, slot);
+                self.slab.remove(slot);
+                winners.objects.remove(&key);
+            }
+            Some(row) if former.is_some() => {
+                self.replace(slot, row, renamed);
+                self.unlink(winners.partition.0, slot);
+            }
+            Some(row) => {
+                let mut new = Slot::of(row, winners.partition.0, 0);
+                (new.born, new.sequence) = (self.sequence, self.sequence);
+                object.slot = self.slab.insert(new);
+            }
+        }
+        if let Some(former) = former.as_ref().filter(|_| renamed || winner.is_none()) {
+            self.bury(winners.partition, former, born);
+        }
+        if winner.is_some() {
+            let slot = winners.objects.get(&key).map_or(NIL, |object| object.slot);
+            self.append(winners.partition.0, slot);
+        }
+        if let Some(holder) = self.views.get_mut(&view.0) {
+            holder.content.change(former.as_ref(), winner.as_ref());
+        }
+    }
+
+    /// Whether a row of one of a view's partitions is what the view shows.
+    pub(super) fn is_shown(&self, view: ViewId, row: &Row) -> bool {
+        let Some(winners) = self.views.get(&view.0).and_then(|view| view.winners.as_ref()) else {
+            return true;
+        };
+        let identity = row.identity();
+        let key = (identity.namespace.as_ref().into(), identity.uid.as_ref().into());
+        let slot = winners.objects.get(&key).map_or(NIL, |object| object.slot);
+        self.slab.get(slot).is_some_and(|slot| *slot.bytes == *row.as_json())
+    }
+}

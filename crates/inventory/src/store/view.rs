@@ -1,0 +1,205 @@
+//! Views: what one inventory exports.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Store,
+    cursor::Pending,
+    dedupe::Winners,
+    partition::{Coverage, Reader},
+    slab::NIL,
+};
+use crate::{
+    change::Content,
+    key::{PartitionId, ViewId},
+    row::Row,
+};
+
+/// What a view does when several targets have the same object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dedupe {
+    /// A row for each.
+    KeepAll,
+    /// One row: that of the target whose name sorts last.
+    ByUid,
+}
+
+#[derive(Debug)]
+pub(super) struct View {
+    pub(super) partitions: BTreeSet<PartitionId>,
+    pub(super) uncovered: usize,
+    pub(super) content: Content,
+    /// Who wins, if there can be only one.
+    pub(super) winners: Option<Winners>,
+    /// Whether all that decides which partitions there are has been read.
+    pub(super) settled: bool,
+}
+
+impl Store {
+    /// A view without partitions.
+    pub fn add_view(&mut self, dedupe: Dedupe) -> ViewId {
+        let winners = match dedupe {
+            Dedupe::KeepAll => None,
+            Dedupe::ByUid => Some(Winners::new(self)),
+        };
+        let id = self.next_id();
+        let view = View {
+            partitions: BTreeSet::new(),
+            uncovered: 0,
+            content: Content::default(),
+            winners,
+            settled: false,
+        };
+        self.views.insert(id, view);
+        ViewId(id)
+    }
+
+    /// Removes a view with its cursors; its partitions stay.
+    pub fn remove_view(&mut self, view: ViewId) {
+        for cursor in self.cursors_of(view) {
+            self.close_cursor(cursor);
+        }
+        let Some(gone) = self.views.remove(&view.0) else { return };
+        for partition in gone.partitions {
+            if let Some(home) = self.partitions.get_mut(&partition.0) {
+                home.views.retain(|held_by| *held_by != view);
+            }
+        }
+        if let Some(winners) = gone.winners {
+            self.discard(winners.partition);
+        }
+    }
+
+    /// Says that targets, inventories, scopes and namespaces have all been
+    /// read: what the view does not hold is gone, not unknown.
+    pub fn settle(&mut self, view: ViewId) {
+        if let Some(holder) = self.views.get_mut(&view.0) {
+            holder.settled = true;
+        }
+        for cursor in self.cursors_of(view) {
+            let state = self.cursors.get(&cursor.0);
+            if state.is_some_and(|state| state.unsettled && state.flight.is_none()) {
+                self.start_over(cursor);
+            }
+        }
+    }
+
+    /// Number and digest of a view's rows.
+    pub fn view_content(&self, view: ViewId) -> Content {
+        self.views.get(&view.0).map(|view| view.content).unwrap_or_default()
+    }
+
+    /// How many partitions of a view are not covered.
+    pub fn uncovered(&self, view: ViewId) -> usize {
+        self.views.get(&view.0).map_or(0, |view| view.uncovered)
+    }
+
+    /// Brings a partition into a view.
+    pub fn attach(&mut self, view: ViewId, partition: PartitionId) {
+        let Some(holder) = self.views.get_mut(&view.0) else { return };
+        let Some(home) = self.partitions.get_mut(&partition.0) else { return };
+        if !holder.partitions.insert(partition) {
+            return;
+        }
+        home.views.push(view);
+        let covered = home.is_covered();
+        holder.uncovered += usize::from(!covered);
+        let key = home.key.clone();
+        let (head, is_plain) = (home.log.head, holder.winners.is_none());
+        let rows = self.rows_of(partition);
+        for cursor in self.cursors_of(view) {
+            let Some(state) = self.cursors.get_mut(&cursor.0) else { continue };
+            let follows = state.follows();
+            if follows && covered {
+                state.pending.insert(key.clone(), Pending::Replace);
+                self.woken.insert(cursor);
+            } else if follows {
+                // What was to be dropped is back, and not yet known.
+                state.pending.remove(&key);
+                state.owed.insert(partition);
+            }
+            if is_plain {
+                // The rows of a covered partition travel with its replacement.
+                let at = if follows && !covered { head } else { NIL };
+                if at != NIL {
+                    state.dirty.insert(partition);
+                    self.woken.insert(cursor);
+                }
+                if let Some(home) = self.partitions.get_mut(&partition.0) {
+                    home.readers.push(Reader::new(cursor, at));
+                }
+            }
+        }
+        if !rows.is_empty() {
+            self.sequence += 1;
+        }
+        for row in &rows {
+            self.candidate(view, partition, None, Some(row));
+        }
+    }
+
+    /// Takes a partition out of a view; its rows are deleted where the view
+    /// was copied to.
+    pub fn detach(&mut self, view: ViewId, partition: PartitionId) {
+        let Some(holder) = self.views.get_mut(&view.0) else { return };
+        if !holder.partitions.remove(&partition) {
+            return;
+        }
+        let Some(home) = self.partitions.get_mut(&partition.0) else { return };
+        home.views.retain(|held_by| *held_by != view);
+        holder.uncovered -= usize::from(!home.is_covered());
+        let key = home.key.clone();
+        let rows = self.rows_of(partition);
+        if !rows.is_empty() {
+            self.sequence += 1;
+        }
+        for row in &rows {
+            self.candidate(view, partition, Some(row), None);
+        }
+        for cursor in self.cursors_of(view) {
+            if let Some(home) = self.partitions.get_mut(&partition.0) {
+                home.readers.retain(|reader| reader.cursor != cursor);
+            }
+            let Some(state) = self.cursors.get_mut(&cursor.0) else { continue };
+            state.dirty.remove(&partition);
+            state.owed.remove(&partition);
+            if state.follows() {
+                state.pending.insert(key.clone(), Pending::Drop);
+                self.woken.insert(cursor);
+            }
+        }
+    }
+
+    /// A partition has become covered: cursors that copied it while it was
+    /// not owe their destinations a comparison.
+    pub(super) fn settle_debts(&mut self, view: ViewId, partition: PartitionId) {
+        let Some(key) = self.partitions.get(&partition.0).map(|home| home.key.clone()) else {
+            return;
+        };
+        for cursor in self.cursors_of(view) {
+            let Some(state) = self.cursors.get_mut(&cursor.0) else { continue };
+            if state.owed.remove(&partition) {
+                state.pending.insert(key.clone(), Pending::Replace);
+                self.woken.insert(cursor);
+            }
+        }
+    }
+
+    pub(super) fn count_uncovered(&mut self, view: ViewId, by: isize) {
+        if let Some(view) = self.views.get_mut(&view.0) {
+            view.uncovered = view.uncovered.saturating_add_signed(by);
+        }
+    }
+
+    /// The live rows of a partition.
+    pub(super) fn rows_of(&self, partition: PartitionId) -> Vec<Row> {
+        let Some(home) = self.partitions.get(&partition.0) else { return Vec::new() };
+        let live = home.log.iter(&self.slab).filter(|(_, slot)| !slot.is_gone);
+        live.map(|(_, slot)| slot.row()).collect()
+    }
+
+    /// Whether a partition may have rows deleted at destinations.
+    pub(super) fn is_covered(&self, partition: PartitionId) -> bool {
+        self.coverage(partition) == Coverage::Covered
+    }
+}

@@ -1,0 +1,10 @@
+//! The store against a model that is slow and obviously right.
+
+mod store {
+    mod against_model;
+    mod bounds;
+    mod destination;
+    mod model;
+    mod support;
+    mod traces;
+}
