@@ -10,6 +10,7 @@ mod ci;
 mod codegen;
 mod tidy;
 mod layers;
+mod bench;
 
 mod clock;
 mod metadata;
@@ -58,6 +59,12 @@ enum Verb {
     Tidy,
     /// Fails on a dependency between crates that the architecture does not allow
     Layers,
+    /// Measures a budget of the architecture, built for speed, and prints its figures
+    Bench {
+        /// What to measure
+        #[arg(value_parser = ["inventory"])]
+        what: String,
+    },
 }
 
 fn main() -> ExitCode {
@@ -87,6 +94,7 @@ fn dispatch(verb: Verb) -> Result<ExitCode> {
         Verb::Codegen { check: true } => codegen::run(&root, codegen::Mode::Check),
         Verb::Tidy => tidy::run(&root),
         Verb::Layers => layers::run(&root),
+        Verb::Bench { what } => bench::run(&root, &what),
     }?;
     Ok(ExitCode::SUCCESS)
 }

@@ -61,18 +61,68 @@ pub fn write_integer(integer: impl Into<i128>, out: &mut Vec<u8>) {
 /// What is no number at all becomes `null`; extraction refuses it before.
 pub fn write_float(float: f64, out: &mut Vec<u8>) {
     let magnitude = float.abs();
-    if !float.is_finite() {
-        out.extend_from_slice(b"null");
+    let text = if !float.is_finite() {
+        "null".to_owned()
     } else if magnitude == 0.0 || (1e-6..1e21).contains(&magnitude) {
-        out.extend_from_slice(format!("{float}").as_bytes());
+        Decimal::of(float).plain()
     } else {
-        let text = format!("{float:e}");
-        match text.split_once('e') {
-            Some((digits, exponent)) if !exponent.starts_with('-') => {
-                out.extend_from_slice(format!("{digits}e+{exponent}").as_bytes());
-            }
-            _ => out.extend_from_slice(text.as_bytes()),
+        let decimal = Decimal::of(float);
+        let sign = if decimal.exponent < 0 { "-" } else { "+" };
+        format!("{}e{sign}{}", decimal.mantissa(), decimal.exponent.unsigned_abs())
+    };
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// The shortest decimal that reads back as the same float.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decimal {
+    is_negative: bool,
+    /// At least one, without a point.
+    digits: String,
+    /// The power of ten of the first digit.
+    pub exponent: i32,
+}
+
+impl Decimal {
+    /// Of two that are equally short and near it is the even one, where the
+    /// standard library takes the larger.
+    pub fn of(float: f64) -> Self {
+        let shortest = format!("{:e}", float.abs());
+        let count = shortest.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit);
+        let nearest = format!("{:.*e}", count.count().saturating_sub(1), float.abs());
+        let text = if nearest.parse() == Ok(float.abs()) { nearest } else { shortest };
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        Self {
+            is_negative: float.is_sign_negative(),
+            digits: digits.replace('.', ""),
+            exponent: exponent.parse().unwrap_or_default(),
         }
+    }
+
+    /// Sign and digits, with a point behind the first.
+    pub fn mantissa(&self) -> String {
+        let (first, rest) = self.digits.split_at_checked(1).unwrap_or((&self.digits, ""));
+        let point = if rest.is_empty() { "" } else { "." };
+        format!("{}{first}{point}{rest}", self.sign())
+    }
+
+    /// The number written out.
+    pub fn plain(&self) -> String {
+        let sign = self.sign();
+        let Ok(whole) = usize::try_from(self.exponent + 1) else {
+            let zeros = "0".repeat(self.exponent.unsigned_abs() as usize - 1);
+            return format!("{sign}0.{zeros}{}", self.digits);
+        };
+        match self.digits.split_at_checked(whole) {
+            Some(("", fraction)) => format!("{sign}0.{fraction}"),
+            Some((whole, "")) => format!("{sign}{whole}"),
+            Some((whole, fraction)) => format!("{sign}{whole}.{fraction}"),
+            None => format!("{sign}{}{}", self.digits, "0".repeat(whole - self.digits.len())),
+        }
+    }
+
+    fn sign(&self) -> &'static str {
+        if self.is_negative { "-" } else { "" }
     }
 }
 
@@ -172,11 +222,23 @@ mod tests {
             (-2.5e22, "-2.5e+22"),
             (0.1, "0.1"),
             (-0.0, "-0"),
+            (0.000_123_4, "0.0001234"),
+            (-1.5, "-1.5"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (5e-324, "5e-324"),
         ] {
             let mut out = Vec::new();
             write_float(number, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), expected);
         }
+    }
+
+    #[test]
+    fn of_two_spellings_that_are_equally_near_the_even_one_is_taken() {
+        let between: f64 = "1616097723938250.25".parse().unwrap();
+        let mut out = Vec::new();
+        write_float(between, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), "1616097723938250.2");
     }
 
     #[test]

@@ -250,10 +250,20 @@ impl<'a> Reader<'a> {
 
 /// The order in which rows stand in everything that leaves the process.
 ///
-/// Identity fields first, each compared as a whole; as `Identity` declares its
-/// fields in that order, its own order is the canonical one.
+/// Target, namespace, name, uid, then the kind; each compared as a whole, which
+/// a NUL between them brings about.
 pub fn sort(rows: &mut [Row]) {
-    rows.sort_by_cached_key(|row| row.identity().into_owned());
+    rows.sort_by_cached_key(|row| {
+        let Identity { target_namespace, target_name, namespace, name, uid, group, version, kind } =
+            row.identity();
+        let fields = [target_namespace, target_name, namespace, name, uid, group, version, kind];
+        let mut key = Vec::with_capacity(fields.iter().map(|field| field.len() + 1).sum());
+        for field in fields {
+            key.extend_from_slice(field.as_bytes());
+            key.push(0);
+        }
+        key
+    });
 }
 
 #[cfg(test)]

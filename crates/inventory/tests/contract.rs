@@ -272,3 +272,22 @@ proptest::proptest! {
         }
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_document_reads_back(
+        texts in proptest::collection::vec("\\PC{0,10}", 0..8),
+        number in proptest::num::f64::NORMAL,
+        generation in 0_i64..5,
+        cluster in "[a-z]{0,4}",
+    ) {
+        let of_text = |text: &String| {
+            let identity = Identity { name: text.into(), uid: text.into(), ..Identity::default() };
+            Row::of_value(&identity, &json!({text.as_str(): [number, text]}))
+        };
+        let rows = sorted(texts.iter().map(of_text).collect());
+        let header = Header { cluster: cluster.into(), ..header("2026-03-04T05:06:07.89Z", generation) };
+        let decoded = envelope::decode(&envelope::encode(&header, &rows)).unwrap();
+        proptest::prop_assert_eq!(decoded, envelope::Decoded { header, rows });
+    }
+}

@@ -116,6 +116,12 @@ pub(super) const TABLE: &[Layer] = &[
         reason: "what starts the real servers must not depend on what is tested on them",
     },
     Layer {
+        krate: "bench",
+        may_use: MayUse::Anything,
+        never: &[],
+        reason: "budgets are measured on any crate",
+    },
+    Layer {
         krate: "e2e",
         may_use: MayUse::Anything,
         never: &[],
