@@ -199,6 +199,24 @@ spec:
     }
 
     #[test]
+    fn expressions_that_nothing_compiled_are_counted() {
+        let profile = "apiVersion: kollect.dev/v1alpha1
+kind: KollectProfile
+metadata: {name: images}
+spec:
+  targetGVK: {version: v1, kind: Pod}
+  attributes:
+  - {name: a, path: '$.spec'}
+  - {name: b, path: 'cel:object.spec'}
+  - {name: c, path: 'helm:release.chartVersion'}
+";
+        let run = with_input(&["validate", "-"], profile);
+        let expected = "1 object checked: 0 errors, 0 warnings\n\
+                        note: this build has no compiler for CEL and JSONPath; 2 expressions not compiled\n";
+        assert_eq!(run.stdout, expected);
+    }
+
+    #[test]
     fn two_objects_of_one_name_are_an_error() {
         let run = validate("twice.yaml", format!("{TARGET}---\n{TARGET}"));
         assert_eq!(run.code, Some(1));

@@ -37,8 +37,18 @@ pub(super) fn human(verdict: &Verdict, out: &mut impl Write) -> io::Result<()> {
     let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
     write!(out, "{checked} checked: {errors}, {warnings}")?;
     match verdict.passed_over {
-        0 => writeln!(out),
-        other => writeln!(out, " ({} of other kinds passed over)", counted(other, "object")),
+        0 => writeln!(out)?,
+        other => writeln!(out, " ({} of other kinds passed over)", counted(other, "object"))?,
+    }
+    match verdict.uncompiled {
+        0 => Ok(()),
+        number => {
+            let expressions = counted(number, "expression");
+            writeln!(
+                out,
+                "note: this build has no compiler for CEL and JSONPath; {expressions} not compiled"
+            )
+        }
     }
 }
 
