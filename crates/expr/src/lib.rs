@@ -1,0 +1,28 @@
+//! The expressions that users read objects with.
+//!
+//! What extraction speaks: a text is compiled once into a [`Program`], and the
+//! program is evaluated over borrowed JSON within a [`Budget`]. A program also
+//! knows which paths it can touch, so that only those are read from an
+//! object's bytes ([`Projection`]). The crate knows no Kubernetes and does no
+//! I/O.
+//!
+//! What holds here:
+//! - A result does not depend on whether the whole object was read or only
+//!   what the program can touch.
+//! - No text and no object makes it panic, hang, or build without bound.
+//! - An error says where in the text it comes from.
+//!
+//! Start with [`json_path::compile`] and [`Program::evaluate`].
+
+mod json;
+mod program;
+mod eval;
+pub mod json_path;
+mod projection;
+mod reader;
+
+pub use eval::{Budget, EvalError, Reason};
+pub use json::{Json, Number};
+pub use program::Program;
+pub use projection::Projection;
+pub use reader::read;
