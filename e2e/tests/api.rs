@@ -1,7 +1,8 @@
-//! The eleven kinds on a real API server.
+//! The eleven kinds, and the paths into objects, on a real API server.
 
 mod api {
     mod defaults;
+    mod expressions;
     mod kubectl;
     mod refusals;
     mod samples;

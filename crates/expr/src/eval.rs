@@ -144,8 +144,9 @@ fn take<'v, 'a>(
             }
         }
         StepKind::Filter(filter) => {
-            let Some(items) = list(value).map_err(fail)? else { return Ok(()) };
-            for item in items {
+            // Unlike the others, a filter does not pass over null; kubectl's does not.
+            let missing = || fail(Reason::NotAList(value.kind()));
+            for item in list(value).map_err(fail)?.ok_or_else(missing)? {
                 if holds(filter, Scope { element: item, ..scope }, step.at, budget)? {
                     found.push(item);
                 }

@@ -35,6 +35,16 @@ impl Projection {
         node.whole = true;
     }
 
+    /// Whether anything at or below a path of field names is read. Case does
+    /// not count, so that no spelling of a name is overlooked.
+    pub fn reaches(&self, way: &[&str]) -> bool {
+        let Some((first, rest)) = way.split_first() else { return true };
+        let named = self.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case(first));
+        self.whole
+            || named.map(|(_, below)| below).any(|below| below.reaches(rest))
+            || self.other_fields.as_ref().is_some_and(|below| below.reaches(rest))
+    }
+
     /// The paths, as a user would write them.
     pub fn paths(&self) -> Vec<String> {
         let mut found = Vec::new();

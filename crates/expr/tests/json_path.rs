@@ -124,7 +124,8 @@ fn filters_compare_what_is_there() {
     check("$.a.list[?(@.k)].n", json!(1));
     check("$.a.list[?( @.n == 1 )]", json!({"k": "x", "n": 1}));
     check("$.a.one[?(@==\"z\")]", json!("z"));
-    check("$.a.list[?(@.n==$.a.b)].k", json!("x"));
+    check("$.a.list[?($.n==1)].k", json!("x"));
+    fails("$.a.nul[?(@.n==1)]", Reason::NotAList("null"));
     fails("$.a.list[?(@.n==\"x\")].n", Reason::Incomparable("a number", "a text"));
 }
 
@@ -177,7 +178,7 @@ fn a_program_knows_what_it_reads() {
         ("$.spec.containers[*].image", vec!["$.spec.containers[*].image"]),
         ("$.a['b','c.d'].e", vec!["$.a.b.e", "$.a['c.d'].e"]),
         ("$.list[?(@.k=='x')].n", vec!["$.list[*].k", "$.list[*].n"]),
-        ("$.list[?(@.k==$.want)]", vec!["$.list[*]", "$.want"]),
+        ("$.list[?(@.k==@.want)].n", vec!["$.list[*].k", "$.list[*].n", "$.list[*].want"]),
         ("$.a.*.q", vec!["$.a.*.q", "$.a[*].q"]),
         ("$.a..q", vec!["$.a"]),
         ("$", vec!["$"]),

@@ -36,6 +36,14 @@ pub(crate) enum Command {
     /// Exit codes: 0 all is well, 1 something is wrong, 2 something could not
     /// be read.
     Validate(ValidateArgs),
+    /// Try a path on an object
+    ///
+    /// Evaluates a JSONPath, as a profile would, against every object that is
+    /// given, and shows the result, its type, and what it reads.
+    ///
+    /// Exit codes: 0 all is well, 1 the path has no value on some object, 2 it
+    /// does not compile or something could not be read.
+    Eval(EvalArgs),
     /// Print the custom resource definitions
     Crds(CrdsArgs),
     /// Print the rules that `validate` and the operator apply
@@ -88,6 +96,21 @@ pub(crate) enum Output {
     Human,
     /// For programs: one object with everything that was found
     Json,
+}
+
+#[derive(Debug, Arguments)]
+pub(crate) struct EvalArgs {
+    /// The path, such as '$.spec.replicas' or '{.spec.containers[*].image}'
+    #[arg(value_name = "EXPR")]
+    pub(crate) expression: String,
+
+    /// File or directory with objects, in YAML or JSON; - is standard input
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub(crate) file: Vec<PathBuf>,
+
+    /// How to print what was found
+    #[arg(short, long, value_enum, default_value_t = Output::Human)]
+    pub(crate) output: Output,
 }
 
 #[derive(Debug, Arguments)]

@@ -6,6 +6,7 @@
 
 mod args;
 mod crds;
+mod eval;
 mod rules;
 mod validate;
 mod manifest;
@@ -41,6 +42,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Crds(options) => crds::run(&options, &mut out)?,
         Command::Rules(options) => rules::run(&options, &mut out)?,
+        Command::Eval(options) => return eval::run(&options, &mut out),
         Command::Validate(options) => return validate::run(&options, &mut out),
         Command::Version => writeln!(out, "kollect {VERSION}")?,
         Command::Completion { shell } => {

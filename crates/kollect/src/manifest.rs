@@ -48,6 +48,15 @@ pub(crate) enum Source {
     Path(PathBuf),
 }
 
+impl From<&PathBuf> for Source {
+    fn from(path: &PathBuf) -> Self {
+        match path.to_str() {
+            Some("-") => Self::StandardInput,
+            _ => Self::Path(path.clone()),
+        }
+    }
+}
+
 impl Manifest {
     /// The object as JSON.
     pub(crate) fn value(&self) -> Value {

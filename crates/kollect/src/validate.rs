@@ -24,11 +24,7 @@ pub(crate) fn run(args: &ValidateArgs, out: &mut impl Write) -> anyhow::Result<E
         max_export_bytes,
         tenant_mode,
     } = args;
-    let source = |path: &std::path::PathBuf| match path.to_str() {
-        Some("-") => Source::StandardInput,
-        _ => Source::Path(path.clone()),
-    };
-    let sources: Vec<_> = paths.iter().map(source).collect();
+    let sources: Vec<_> = paths.iter().map(Source::from).collect();
     let policy = Policy {
         max_export_bytes: *max_export_bytes,
         addresses: AddressPolicy {

@@ -212,7 +212,7 @@ spec:
 ";
         let run = with_input(&["validate", "-"], profile);
         let expected = "1 object checked: 0 errors, 0 warnings\n\
-                        note: this build has no compiler for CEL and JSONPath; 2 expressions not compiled\n";
+                        note: this build has no compiler for CEL; 1 expression not compiled\n";
         assert_eq!(run.stdout, expected);
     }
 
@@ -369,6 +369,55 @@ mod bad_input {
         let run = kollect(&["validate", directory.path().to_str().unwrap()]);
         unreadable(&run, "error[TGT-01]");
         assert!(run.stdout.contains("a.yaml:"), "{}", run.stdout);
+    }
+}
+
+mod evaluating {
+    use super::*;
+
+    const POD: &str = "{apiVersion: v1, kind: Pod, metadata: {name: web, namespace: shop}, \
+                       spec: {containers: [{image: a}, {image: b}], replicas: 2}}";
+
+    #[test]
+    fn a_path_shows_its_value_its_type_and_what_it_reads() {
+        let run = with_input(&["eval", "$.spec.containers[*].image"], POD);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let expected = "Pod shop/web: [\"a\",\"b\"] (a list)\nreads $.spec.containers[*].image\n";
+        assert_eq!(run.stdout, expected);
+    }
+
+    #[test]
+    fn every_object_is_tried_and_an_error_points_at_its_place() {
+        let run = with_input(
+            &["eval", "$.spec.containers[1].image"],
+            &format!("{POD}\n---\n{}", POD.replace(", {image: b}", "")),
+        );
+        assert_eq!(run.code, Some(1));
+        let expected = "Pod shop/web: \"b\" (a text)\n\
+                        Pod shop/web: error: there is no element 1 in a list of 1\n  \
+                        $.spec.containers[1].image\n                   ^\n\
+                        reads $.spec.containers[*].image\n";
+        assert_eq!(run.stdout, expected);
+    }
+
+    #[test]
+    fn a_path_that_does_not_compile_is_shown_with_a_caret() {
+        let run = with_input(&["eval", "$.spec[x]"], POD);
+        assert_eq!(run.code, Some(2));
+        assert!(run.stderr.contains("\n$.spec[x]\n       ^ an index"), "{}", run.stderr);
+        let run = with_input(&["eval", "cel:object.spec"], POD);
+        assert!(run.stderr.contains("this build evaluates JSONPath only"), "{}", run.stderr);
+    }
+
+    #[test]
+    fn programs_get_results_and_paths() {
+        let run = with_input(&["eval", "-o", "json", "$.spec.replicas"], POD);
+        let found: Value = serde_json::from_str(&run.stdout).unwrap();
+        let expected = serde_json::json!({
+            "reads": ["$.spec.replicas"],
+            "results": [{"object": "Pod shop/web", "value": 2, "type": "a number"}],
+        });
+        assert_eq!(found, expected);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rules of KollectProfile.
 
 use kollect_api::{Attribute, ExportMode, Profile, ProfileSpec, annotation};
+use kollect_expr::json_path::{self, SyntaxError};
 
 use crate::{
     names,
@@ -70,45 +71,29 @@ fn path_has_a_form(path: &FieldPath, attribute: &Attribute, report: &mut Report)
     } else if let Some(field) = text.strip_prefix("helm:release.") {
         helm_field_may_leave(path, text, field, report);
     } else if text.starts_with('$') || text.starts_with('{') {
-        json_path_is_one_expression(path, text, report);
+        json_path_compiles(path, text, report);
     } else {
         report.invalid(Rule::Pro06, path.clone(), text, FORMS);
     }
 }
 
-/// PRO-06 for JSONPath: one pair of braces and nothing around it.
-fn json_path_is_one_expression(path: &FieldPath, text: &str, report: &mut Report) {
-    let braces: Vec<_> = braces(text).collect();
-    let one = match text.strip_prefix('{') {
-        Some(rest) => braces == [(0, '{'), (rest.len(), '}')],
-        None => braces.is_empty(),
-    };
-    if !one {
-        let detail = "must be one expression in braces with no text around it";
-        report.invalid(Rule::Pro06, path.clone(), text, detail);
-    } else if text == "$" || text.trim_matches(['{', '}', ' ']).is_empty() {
-        report.invalid(Rule::Pro06, path.clone(), text, "must name a field, such as $.spec");
-    } else if text.contains("[?") {
-        let detail = "uses a filter, which is slower than naming the field";
-        report.warn(Rule::ProW1, path.clone(), detail);
-    }
-}
-
-/// Where braces stand; quotes and backslashes hide them.
-fn braces(text: &str) -> impl Iterator<Item = (usize, char)> {
-    let mut quote = None;
-    let mut escaped = false;
-    text.char_indices().filter(move |(_, c)| {
-        let hidden = escaped || quote.is_some();
-        match (quote, *c) {
-            _ if escaped => escaped = false,
-            (_, '\\') => escaped = true,
-            (None, '\'' | '"') => quote = Some(*c),
-            (Some(open), _) if open == *c => quote = None,
-            _ => {}
+/// PRO-06 for JSONPath: it compiles, and names a field.
+fn json_path_compiles(path: &FieldPath, text: &str, report: &mut Report) {
+    match json_path::compile(text) {
+        Err(SyntaxError { at, reason }) => {
+            let place = text.get(..at).unwrap_or(text).chars().count() + 1;
+            let detail = format!("{reason} (character {place})");
+            report.invalid(Rule::Pro06, path.clone(), text, detail);
         }
-        !hidden && matches!(c, '{' | '}')
-    })
+        Ok(_) if text.trim_matches(['{', '}', ' ', '$', '@']).is_empty() => {
+            report.invalid(Rule::Pro06, path.clone(), text, "must name a field, such as $.spec");
+        }
+        Ok(_) if text.contains("[?") => {
+            let detail = "uses a filter, which is slower than naming the field";
+            report.warn(Rule::ProW1, path.clone(), detail);
+        }
+        Ok(_) => {}
+    }
 }
 
 /// PRO-07: templates, files and values of a chart never leave.

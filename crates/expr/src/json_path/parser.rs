@@ -205,16 +205,13 @@ impl<'s> Parser<'s> {
         if self.rest().starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') {
             return self.number().map(Expr::Number);
         }
-        let from = if self.eat("$") {
-            Slot::Object
-        } else if self.eat("@") || self.rest().starts_with(['.', '[']) {
-            Slot::Element
-        } else {
-            return Err(
-                self.error("a path, a text in quotes, a number, true or false is missing here")
-            );
-        };
-        Ok(Expr::Walk { from, steps: self.steps()? })
+        // Within a filter kubectl takes both for the element.
+        let starts = self.eat("$") || self.eat("@") || self.rest().starts_with(['.', '[']);
+        if !starts {
+            let missing = "a path, a text in quotes, a number, true or false is missing here";
+            return Err(self.error(missing));
+        }
+        Ok(Expr::Walk { from: Slot::Element, steps: self.steps()? })
     }
 
     fn number(&mut self) -> Result<Number, SyntaxError> {

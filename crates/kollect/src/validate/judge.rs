@@ -19,7 +19,7 @@ pub(super) struct Verdict {
     pub(super) checked: usize,
     /// Objects of other kinds.
     pub(super) passed_over: usize,
-    /// CEL and JSONPath expressions, which nothing has compiled.
+    /// CEL expressions, which nothing has compiled.
     pub(super) uncompiled: usize,
     pub(super) findings: Vec<Finding>,
     pub(super) failures: Vec<Failure>,
@@ -121,7 +121,7 @@ fn learn(ours: &[(&Manifest, Kind, Value)], around: &mut Surroundings) {
     }
 }
 
-/// How many CEL and JSONPath expressions an object holds.
+/// How many CEL expressions an object holds.
 fn expressions(object: &Object) -> usize {
     let policies = |filter: &CollectionFilter| {
         filter.resource_rules.iter().filter(|rule| rule.match_policy.is_some()).count()
@@ -130,8 +130,8 @@ fn expressions(object: &Object) -> usize {
         Object::Profile(profile) => {
             let of_attributes = profile.spec.attributes.iter();
             let prune = profile.spec.export.as_ref().and_then(|export| export.prune.as_ref());
-            of_attributes.filter(|attribute| !attribute.path.starts_with("helm:")).count()
-                + prune.map_or(0, |prune| prune.cel.len() + prune.json_paths.len())
+            of_attributes.filter(|attribute| attribute.path.trim().starts_with("cel:")).count()
+                + prune.map_or(0, |prune| prune.cel.len())
         }
         Object::Target(target) => policies(&target.spec.filter),
         Object::ClusterTarget(target) => policies(&target.spec.filter),

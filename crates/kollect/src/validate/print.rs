@@ -44,10 +44,7 @@ pub(super) fn human(verdict: &Verdict, out: &mut impl Write) -> io::Result<()> {
         0 => Ok(()),
         number => {
             let expressions = counted(number, "expression");
-            writeln!(
-                out,
-                "note: this build has no compiler for CEL and JSONPath; {expressions} not compiled"
-            )
+            writeln!(out, "note: this build has no compiler for CEL; {expressions} not compiled")
         }
     }
 }

@@ -148,27 +148,27 @@ const UNSOUND: [(Rule, &str, &str); 14] = [
     (
         Rule::Pro06,
         "{.metadata.name}!",
-        r#"spec.attributes[0].path: Invalid value: "{.metadata.name}!": must be one expression in braces with no text around it"#,
+        r#"spec.attributes[0].path: Invalid value: "{.metadata.name}!": nothing may stand after the path (character 17)"#,
     ),
     (
         Rule::Pro06,
         "{.a}{.b}",
-        r#"spec.attributes[0].path: Invalid value: "{.a}{.b}": must be one expression in braces with no text around it"#,
+        r#"spec.attributes[0].path: Invalid value: "{.a}{.b}": nothing may stand after the path (character 5)"#,
     ),
     (
         Rule::Pro06,
         "{.a",
-        r#"spec.attributes[0].path: Invalid value: "{.a": must be one expression in braces with no text around it"#,
+        r#"spec.attributes[0].path: Invalid value: "{.a": the closing brace is missing here (character 4)"#,
     ),
     (
         Rule::Pro06,
         "$.a}{.b}",
-        r#"spec.attributes[0].path: Invalid value: "$.a}{.b}": must be one expression in braces with no text around it"#,
+        r#"spec.attributes[0].path: Invalid value: "$.a}{.b}": nothing may stand after the path (character 4)"#,
     ),
     (
         Rule::Pro06,
         "{}",
-        r#"spec.attributes[0].path: Invalid value: "{}": must name a field, such as $.spec"#,
+        r#"spec.attributes[0].path: Invalid value: "{}": a field is missing, such as .spec (character 2)"#,
     ),
     (
         Rule::Pro06,
