@@ -155,7 +155,6 @@ mod tests {
             "$.metadata.*",
             "$.metadata.annotations",
             "$.metadata.annotations.kubectl\\.kubernetes\\.io/last-applied-configuration",
-            "$.metadata.labels[?($.data.x == 'y')]",
             "$.metadata.name}{.data.x",
             "cel:object.metadata.name + string(object)",
             "helm:release.config",
