@@ -22,7 +22,7 @@ pub struct Pace {
 }
 
 /// What a pair has been through.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct History {
     /// Changes that have not been exported: when the first came, and the last.
     pub waiting: Option<(Moment, Moment)>,
@@ -34,7 +34,7 @@ pub struct History {
 }
 
 /// Failures in a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {
     /// When the last of them happened.
     pub at: Moment,
@@ -42,6 +42,9 @@ pub struct Failure {
     pub class: ErrorClass,
     /// How many there have been.
     pub attempts: u32,
+    /// Random, from zero to one, drawn when it happened: it takes away up to
+    /// half of the wait, so that many pairs do not return together.
+    pub jitter: f64,
 }
 
 /// What can be done about a failure.
@@ -67,16 +70,15 @@ pub enum Next {
 }
 
 impl Failure {
-    /// When to try again. `jitter` is random, from zero to one; it takes away
-    /// up to half of the wait, so that many pairs do not return together.
-    pub fn retry_at(&self, jitter: f64) -> Moment {
+    /// When to try again.
+    pub fn retry_at(&self) -> Moment {
         let (first, most) = match self.class {
             ErrorClass::Transient => (Duration::from_secs(1), Duration::from_mins(5)),
             ErrorClass::Terminal => (Duration::from_mins(5), Duration::from_mins(30)),
         };
         let doublings = self.attempts.saturating_sub(1).min(16);
         let wait = first.saturating_mul(1 << doublings).min(most);
-        self.at + wait.mul_f64(1.0 - jitter.clamp(0.0, 1.0) / 2.0)
+        self.at + wait.mul_f64(1.0 - self.jitter.clamp(0.0, 1.0) / 2.0)
     }
 }
 
@@ -85,10 +87,10 @@ impl Failure {
 /// A change goes out at once after a quiet gap, together with what comes in
 /// the same moment. After a failure nothing but time counts: new rows neither
 /// trigger nor shorten a retry.
-pub fn next(history: &History, pace: &Pace, now: Moment, jitter: f64) -> Next {
+pub fn next(history: &History, pace: &Pace, now: Moment) -> Next {
     let History { waiting, success, failure } = history;
     if let Some(failure) = failure {
-        let retry = failure.retry_at(jitter);
+        let retry = failure.retry_at();
         return if retry <= now { Next::Export } else { Next::At(retry) };
     }
     if let Some((first, last)) = waiting {
@@ -134,7 +136,7 @@ mod tests {
 
     #[track_caller]
     fn check(history: History, pace: Pace, now: Moment, expected: Next) {
-        assert_eq!(next(&history, &pace, now, 0.0), expected);
+        assert_eq!(next(&history, &pace, now), expected);
     }
 
     fn waiting(first: u64, last: u64) -> History {
@@ -187,13 +189,13 @@ mod tests {
     /// R20.
     #[test]
     fn retries_double_and_new_rows_do_not_shorten_them() {
-        let failed = |class, attempts| Failure { at: ms(0), class, attempts };
-        let waits = |class| {
-            [1, 2, 3, 9, 40].map(|attempts| failed(class, attempts).retry_at(0.0).as_secs())
-        };
+        let failed = |class, attempts| Failure { at: ms(0), class, attempts, jitter: 0.0 };
+        let waits =
+            |class| [1, 2, 3, 9, 40].map(|attempts| failed(class, attempts).retry_at().as_secs());
         assert_eq!(waits(ErrorClass::Transient), [1, 2, 4, 256, 300]);
         assert_eq!(waits(ErrorClass::Terminal), [300, 600, 1200, 1800, 1800]);
-        assert_eq!(failed(ErrorClass::Transient, 3).retry_at(1.0), ms(2_000));
+        let hasty = Failure { jitter: 1.0, ..failed(ErrorClass::Transient, 3) };
+        assert_eq!(hasty.retry_at(), ms(2_000));
         let history =
             History { failure: Some(failed(ErrorClass::Transient, 3)), ..waiting(10, 10) };
         check(history, ROWS, ms(3_999), Next::At(ms(4_000)));

@@ -122,7 +122,7 @@ impl Store {
 
     /// Lifts the numbering above one that a destination has recorded.
     pub fn lift(&mut self, sequence: i64) {
-        self.sequence = self.sequence.max(sequence);
+        self.sequence = self.sequence.max(sequence.saturating_add(1));
     }
 
     /// The cursors that have something to read since this was last asked.
@@ -158,8 +158,9 @@ impl Store {
         if renamed {
             self.bury(partition, &old, self.born(found));
         }
+        self.unlink(partition.0, found);
         self.replace(found, row, renamed);
-        self.log(partition, found);
+        self.append(partition.0, found);
         self.recount(partition, Some(&old), Some(row));
         Upsert::Changed
     }
@@ -248,12 +249,6 @@ impl Store {
             })
         };
         self.index.find(spread(key), is_it).copied().unwrap_or(NIL)
-    }
-
-    /// Moves a changed slot to the end of its partition's log.
-    fn log(&mut self, partition: PartitionId, id: SlotId) {
-        self.unlink(partition.0, id);
-        self.append(partition.0, id);
     }
 
     /// Puts a slot at the end of a log; every cursor there has it to read.

@@ -5,6 +5,7 @@ mod store {
     mod bounds;
     mod destination;
     mod model;
+    mod regressions;
     mod support;
     mod traces;
 }

@@ -168,12 +168,13 @@ impl Store {
         state.from_scratch = false;
         let view = state.view;
         let Some(holder) = self.views.get(&view.0) else { return true };
-        state.owed.extend(flight.owed.intersection(&holder.partitions));
+        let mut debts: BTreeSet<_> =
+            flight.owed.intersection(&holder.partitions).copied().collect();
+        state.owed.extend(&debts);
         if state.unsettled && holder.settled {
             self.start_over(cursor);
             return true;
         }
-        let mut debts = state.owed.clone();
         debts.retain(|partition| self.is_covered(*partition));
         for partition in debts {
             self.settle_debts(view, partition);
@@ -191,7 +192,8 @@ impl Store {
             return;
         }
         let Some(flight) = state.flight.take() else { return };
-        if flight.everything || effect == Effect::Unknown {
+        let settled = self.views.get(&state.view.0).is_some_and(|view| view.settled);
+        if flight.everything || effect == Effect::Unknown || (state.unsettled && settled) {
             return self.start_over(cursor);
         }
         state.seen = flight.seen_before;
@@ -228,8 +230,8 @@ impl Store {
     fn logs_of(&self, view: ViewId) -> Vec<PartitionId> {
         match self.views.get(&view.0) {
             None => Vec::new(),
-            Some(view) => match &view.winners {
-                Some(winners) => vec![winners.partition],
+            Some(view) => match view.hidden {
+                Some(hidden) => vec![hidden],
                 None => view.partitions.iter().copied().collect(),
             },
         }

@@ -49,6 +49,8 @@ impl Store {
         new: Option<&Row>,
     ) {
         let Some(holder) = self.views.get_mut(&view.0) else { return };
+        // A partition that leaves is dropped as a whole, without tombstones.
+        let leaves = !holder.partitions.contains(&partition);
         let Some(mut winners) = holder.winners.take() else {
             holder.content.change(old, new);
             return;
@@ -81,7 +83,7 @@ impl Store {
             })
             .collect();
         for key in touched {
-            self.crown(view, &mut winners, key);
+            self.crown(view, &mut winners, key, leaves);
         }
         if let Some(holder) = self.views.get_mut(&view.0) {
             holder.winners = Some(winners);
@@ -89,7 +91,13 @@ impl Store {
     }
 
     /// Makes the last of an object's candidates its winner.
-    fn crown(&mut self, view: ViewId, winners: &mut Winners, key: (Box<str>, Box<str>)) {
+    fn crown(
+        &mut self,
+        view: ViewId,
+        winners: &mut Winners,
+        key: (Box<str>, Box<str>),
+        leaves: bool,
+    ) {
         let Some(object) = winners.objects.get_mut(&key) else { return };
         let winner = object.candidates.last_key_value().map(|(_, row)| row.clone());
         let slot = object.slot;
@@ -112,8 +120,8 @@ impl Store {
                 winners.objects.remove(&key);
             }
             Some(row) if former.is_some() => {
-                self.replace(slot, row, renamed);
                 self.unlink(winners.partition.0, slot);
+                self.replace(slot, row, renamed);
             }
             Some(row) => {
                 let mut new = Slot::of(row, winners.partition.0, 0);
@@ -121,7 +129,7 @@ impl Store {
                 object.slot = self.slab.insert(new);
             }
         }
-        if let Some(former) = former.as_ref().filter(|_| renamed || winner.is_none()) {
+        if let Some(former) = former.as_ref().filter(|_| !leaves && (renamed || winner.is_none())) {
             self.bury(winners.partition, former, born);
         }
         if winner.is_some() {

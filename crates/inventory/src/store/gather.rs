@@ -9,7 +9,7 @@ use std::{
 use super::{
     Store,
     cursor::{Flight, Pending},
-    slab::{NIL, SlotId},
+    slab::{NIL, Slot, SlotId},
 };
 use crate::{
     change::{Batch, Change, Confines, PartitionChange, Ticket, Tombstone, Watermark},
@@ -109,6 +109,10 @@ impl Store {
                 partitions.push((key, change));
             }
         }
+        // What a deduplicated view shows instead comes with what is replaced.
+        let whole = !partitions.is_empty()
+            && self.views.get(&view.0).is_some_and(|view| view.hidden.is_some());
+        let most = if whole { usize::MAX } else { most.max(1) };
         let mut walked = self.walk(cursor, most);
         if walked.upserts.is_empty() && walked.deletes.is_empty() && partitions.is_empty() {
             self.rewind(cursor, |_| {});
@@ -116,10 +120,10 @@ impl Store {
         }
         self.reward_patience(cursor, &mut walked);
         let ticket = self.next_ticket();
-        let sequence = walked.stopped_at.unwrap_or(self.sequence);
         let newest = self.sequence;
         let holder = self.views.get(&view.0)?;
         let state = self.cursors.get_mut(&cursor.0)?;
+        let sequence = walked.stopped_at.map_or(newest, |at| at.max(state.acknowledged));
         let complete = walked.stopped_at.is_none()
             && holder.uncovered == 0
             && state.owed.is_empty()
@@ -225,7 +229,7 @@ impl Store {
     /// their turn; they will be handed out again when it is.
     fn reward_patience(&mut self, cursor: CursorId, walked: &mut Walked) {
         let Some(stopped_at) = walked.stopped_at else { return };
-        let Some(state) = self.cursors.get_mut(&cursor.0) else { return };
+        let Some(state) = self.cursors.get(&cursor.0) else { return };
         let batches = state.batches;
         let patient: Vec<_> = state
             .displaced
@@ -233,17 +237,16 @@ impl Store {
             .filter(|(_, since)| batches - **since >= PATIENCE)
             .map(|(id, _)| *id)
             .collect();
-        for id in &patient {
-            state.displaced.remove(id);
-        }
         for id in patient {
-            let Some(slot) = self.slab.get(id).filter(|slot| slot.sequence > stopped_at) else {
+            let waits = |slot: &&Slot| !slot.is_gone && slot.sequence > stopped_at;
+            let place = self.slab.get(id).filter(waits).map(|s| (s.sequence, s.prev, s.partition));
+            let place = place.filter(|(_, _, home)| self.reader(*home, cursor).is_some());
+            let Some((sequence, before, _)) = place else {
+                if let Some(state) = self.cursors.get_mut(&cursor.0) {
+                    state.displaced.remove(&id);
+                }
                 continue;
             };
-            let (sequence, before, partition) = (slot.sequence, slot.prev, slot.partition);
-            if self.reader(partition, cursor).is_none() {
-                continue;
-            }
             self.walked += 1;
             // A row that replaced another comes together with its tombstone.
             if self.slab.get(before).is_some_and(|slot| slot.is_gone && slot.sequence == sequence) {

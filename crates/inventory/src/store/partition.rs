@@ -274,16 +274,20 @@ impl Store {
     pub(super) fn discard(&mut self, partition: PartitionId) {
         let Some(home) = self.partitions.remove(&partition.0) else { return };
         let ids: Vec<_> = home.log.iter(&self.slab).map(|(id, _)| id).collect();
+        let mut buried = false;
         for id in ids {
             let Some(slot) = self.slab.remove(id) else { continue };
             if slot.is_gone {
-                self.tombstones.retain(|tombstone| *tombstone != id);
+                buried = true;
             } else if let Ok(entry) =
                 self.index.find_entry(super::spread(slot.key), |found| *found == id)
             {
                 entry.remove();
                 self.rows -= 1;
             }
+        }
+        if buried {
+            self.tombstones.retain(|id| self.slab.get(*id).is_some());
         }
     }
 }

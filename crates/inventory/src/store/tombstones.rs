@@ -47,16 +47,26 @@ impl Store {
         let most = ALWAYS.max(self.rows / 2);
         while self.tombstones.len() > most {
             self.sift_all();
-            if self.tombstones.len() <= most {
+            // Room is made, so that the next look at all of them is far away.
+            if self.tombstones.len() <= most - most / 8 {
                 return;
             }
-            let following = self.cursors.iter().filter(|(_, cursor)| cursor.seen > i64::MIN);
-            let Some((id, _)) = following.min_by_key(|(_, cursor)| cursor.acknowledged) else {
-                return;
-            };
-            self.start_over(CursorId(*id));
+            let Some(oldest) = self.furthest_behind() else { return };
+            self.start_over(oldest);
             self.sift_all();
         }
+    }
+
+    /// Of the cursors that need the oldest tombstone, the one furthest behind.
+    fn furthest_behind(&self) -> Option<CursorId> {
+        let slot = self.slab.get(*self.tombstones.front()?)?;
+        let readers = self.partitions.get(&slot.partition)?.readers.iter();
+        let needing = readers.filter_map(|reader| {
+            let cursor = self.cursors.get(&reader.cursor.0)?;
+            let needs = cursor.misses(slot.born, slot.sequence);
+            needs.then_some((cursor.acknowledged, reader.cursor))
+        });
+        needing.min().map(|(_, cursor)| cursor)
     }
 
     /// Drops tombstones that nobody needs. Looking at all of them is left

@@ -29,6 +29,8 @@ pub(super) struct View {
     pub(super) partitions: BTreeSet<PartitionId>,
     pub(super) uncovered: usize,
     pub(super) content: Content,
+    /// The hidden partition of the winners, if there can be only one.
+    pub(super) hidden: Option<PartitionId>,
     /// Who wins, if there can be only one.
     pub(super) winners: Option<Winners>,
     /// Whether all that decides which partitions there are has been read.
@@ -47,6 +49,7 @@ impl Store {
             partitions: BTreeSet::new(),
             uncovered: 0,
             content: Content::default(),
+            hidden: winners.as_ref().map(|winners| winners.partition),
             winners,
             settled: false,
         };
@@ -130,9 +133,8 @@ impl Store {
                 }
             }
         }
-        if !rows.is_empty() {
-            self.sequence += 1;
-        }
+        // Also without rows, so that no two exports carry one number.
+        self.sequence += 1;
         for row in &rows {
             self.candidate(view, partition, None, Some(row));
         }
@@ -150,9 +152,7 @@ impl Store {
         holder.uncovered -= usize::from(!home.is_covered());
         let key = home.key.clone();
         let rows = self.rows_of(partition);
-        if !rows.is_empty() {
-            self.sequence += 1;
-        }
+        self.sequence += 1;
         for row in &rows {
             self.candidate(view, partition, Some(row), None);
         }
@@ -179,6 +179,7 @@ impl Store {
         for cursor in self.cursors_of(view) {
             let Some(state) = self.cursors.get_mut(&cursor.0) else { continue };
             if state.owed.remove(&partition) {
+                self.sequence += 1;
                 state.pending.insert(key.clone(), Pending::Replace);
                 self.woken.insert(cursor);
             }

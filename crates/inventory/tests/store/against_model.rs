@@ -15,9 +15,9 @@ use super::{
 };
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
-/// The first two views keep all rows, the third one row an object.
-const VIEWS: usize = 3;
-const CURSORS: usize = 4;
+/// The first two views keep all rows, the others one row an object.
+const VIEWS: usize = 4;
+const CURSORS: usize = 7;
 
 /// One step of a history. Small numbers pick the partition, name, view or cursor.
 #[derive(Clone, Debug)]
@@ -63,6 +63,15 @@ enum Step {
         effect: usize,
     },
     StartOver(usize),
+    /// The sink is configured anew: its cursor goes and comes.
+    Reopen(usize),
+    /// The inventory is made anew, with some partitions.
+    Remake {
+        view: usize,
+        partitions: u8,
+    },
+    /// A destination has recorded a number near ours.
+    Lift(i64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -89,6 +98,9 @@ fn step() -> impl Strategy<Value = Step> {
         8 => cursor().prop_map(Step::Acknowledge),
         2 => (cursor(), 0..3_usize).prop_map(|(cursor, effect)| Step::Fail { cursor, effect }),
         1 => cursor().prop_map(Step::StartOver),
+        1 => cursor().prop_map(Step::Reopen),
+        1 => (0..VIEWS, any::<u8>()).prop_map(|(view, partitions)| Step::Remake { view, partitions }),
+        1 => (-10..40_i64).prop_map(Step::Lift),
     ]
 }
 
@@ -113,6 +125,8 @@ struct World {
     cursors: Vec<CursorId>,
     copies: Vec<Destination>,
     flights: Vec<Option<Batch>>,
+    /// The number that each destination has recorded.
+    recorded: Vec<i64>,
 }
 
 /// Which view a cursor copies.
@@ -130,7 +144,7 @@ impl World {
             .collect();
         let mut views = Vec::new();
         for at in 0..VIEWS {
-            let by_uid = at == 2;
+            let by_uid = at >= 2;
             let view = store.add_view(if by_uid { Dedupe::ByUid } else { Dedupe::KeepAll });
             if settled {
                 store.settle(view);
@@ -156,6 +170,7 @@ impl World {
             views,
             copies: vec![copy; CURSORS],
             flights: vec![None; CURSORS],
+            recorded: vec![0; CURSORS],
             cursors,
         }
     }
@@ -239,6 +254,29 @@ impl World {
             Step::Acknowledge(cursor) => self.acknowledge(cursor),
             Step::Fail { cursor, effect } => self.fail(cursor, effect),
             Step::StartOver(cursor) => self.store.start_over(self.cursors[cursor]),
+            Step::Reopen(cursor) => {
+                self.store.close_cursor(self.cursors[cursor]);
+                self.cursors[cursor] = self.store.open_cursor(self.views[view_of(cursor)]);
+                self.flights[cursor] = None;
+            }
+            Step::Remake { view, partitions } => self.remake(view, partitions),
+            Step::Lift(by) => self.store.lift(self.store.sequence() + by),
+        }
+    }
+
+    fn remake(&mut self, view: usize, partitions: u8) {
+        self.store.remove_view(self.views[view]);
+        let by_uid = self.model.views[view].by_uid;
+        let new = self.store.add_view(if by_uid { Dedupe::ByUid } else { Dedupe::KeepAll });
+        self.store.settle(new);
+        self.views[view] = new;
+        self.model.views[view].partitions.clear();
+        for cursor in (0..CURSORS).filter(|cursor| view_of(*cursor) == view) {
+            self.cursors[cursor] = self.store.open_cursor(new);
+            self.flights[cursor] = None;
+        }
+        for partition in (0..self.keys.len()).filter(|at| partitions & (1 << at) != 0) {
+            self.run(Step::Attach { view, partition });
         }
     }
 
@@ -319,6 +357,8 @@ impl World {
 
     fn gather(&mut self, cursor: usize, most: usize) {
         let Some(batch) = self.store.gather(self.cursors[cursor], most) else { return };
+        let sequence = batch.watermark.sequence;
+        assert!(sequence >= self.recorded[cursor], "the number of a batch went back");
         self.deletes_are_confined(cursor, &batch);
         self.flights[cursor] = Some(batch);
     }
@@ -349,6 +389,7 @@ impl World {
         let Some(batch) = self.flights[cursor].take() else { return };
         let kept: Vec<_> = self.kept(&batch, cursor);
         self.copies[cursor].apply(&batch);
+        self.recorded[cursor] = batch.watermark.sequence;
         for row in kept {
             let there = self.copies[cursor].rows.get(&row.identity().into_owned());
             assert!(there.is_some(), "a row of an uncovered partition was lost: {row:?}");
