@@ -99,13 +99,25 @@ fn walk<'v, 'a>(
     scope: Scope<'v, 'a>,
     budget: &mut Budget,
 ) -> Result<Vec<&'v Json<'a>>, EvalError> {
-    let mut values = vec![from];
-    for step in steps {
-        let mut next = Vec::new();
-        for value in values {
+    // Most paths begin with names, which lead to one value or none.
+    let plain = steps.iter().take_while(|step| matches!(step.kind, StepKind::Field(_))).count();
+    let (fields, rest) = steps.split_at(plain);
+    let mut value = from;
+    for step in fields {
+        budget.spend(step.at)?;
+        let StepKind::Field(name) = &step.kind else { break };
+        match value.get(name) {
+            Some(below) => value = below,
+            None => return Ok(Vec::new()),
+        }
+    }
+    let mut values = vec![value];
+    let mut next = Vec::new();
+    for step in rest {
+        for value in values.drain(..) {
             take(value, step, scope, budget, &mut next)?;
         }
-        values = next;
+        std::mem::swap(&mut values, &mut next);
     }
     Ok(values)
 }

@@ -46,7 +46,10 @@ impl<'a> Json<'a> {
     }
 
     /// A map of these fields; of several with one key the last counts.
-    pub(crate) fn map(mut fields: Vec<(Cow<'a, str>, Self)>) -> Self {
+    pub fn map(mut fields: Vec<(Cow<'a, str>, Self)>) -> Self {
+        if fields.is_sorted_by(|(one, _), (other, _)| one < other) {
+            return Self::Map(fields);
+        }
         fields.sort_by(|(one, _), (other, _)| one.cmp(other));
         fields.reverse();
         fields.dedup_by(|(later, _), (kept, _)| later == kept);
@@ -54,7 +57,23 @@ impl<'a> Json<'a> {
         Self::Map(fields)
     }
 
-    /// The same value with nothing borrowed, for readers that want a tree.
+    /// The same value with nothing borrowed.
+    pub fn into_owned(self) -> Json<'static> {
+        let owned = |text: Cow<'a, str>| Cow::Owned(text.into_owned());
+        match self {
+            Self::Null => Json::Null,
+            Self::Bool(bool) => Json::Bool(bool),
+            Self::Number(number) => Json::Number(number),
+            Self::Text(text) => Json::Text(owned(text)),
+            Self::List(items) => Json::List(items.into_iter().map(Json::into_owned).collect()),
+            Self::Map(fields) => {
+                let own = |(key, value): (_, Self)| (owned(key), value.into_owned());
+                Json::Map(fields.into_iter().map(own).collect())
+            }
+        }
+    }
+
+    /// The same value as a tree of the usual kind.
     pub fn to_value(&self) -> Value {
         match self {
             Self::Null => Value::Null,

@@ -4,6 +4,8 @@
 //! the contract spell it the same way: compact, keys in byte order, `<`, `>`
 //! and `&` escaped, numbers as short as they can be and still be read back.
 
+use std::io::Write;
+
 use serde_json::{Number, Value};
 
 /// Appends a value.
@@ -52,7 +54,8 @@ pub fn write_number(number: &Number, out: &mut Vec<u8>) {
 
 /// Appends an integer.
 pub fn write_integer(integer: impl Into<i128>, out: &mut Vec<u8>) {
-    out.extend_from_slice(integer.into().to_string().as_bytes());
+    // Writing into memory cannot fail.
+    drop(write!(out, "{}", integer.into()));
 }
 
 /// Appends a float: the shortest digits that read back as the same number,
@@ -132,8 +135,10 @@ pub fn write_text(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let mut written = 0;
     let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let Some((escape, width)) = escaped(*byte, bytes, at) else {
+    while let Some(rest) = bytes.get(at..) {
+        let Some(next) = rest.iter().position(|byte| SUSPECT[usize::from(*byte)]) else { break };
+        at += next;
+        let Some((escape, width)) = bytes.get(at).and_then(|byte| escaped(*byte, bytes, at)) else {
             at += 1;
             continue;
         };
@@ -145,6 +150,23 @@ pub fn write_text(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(bytes.get(written..).unwrap_or_default());
     out.push(b'"');
 }
+
+/// The bytes at which something may have to be escaped.
+const SUSPECT: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        table[byte] = true;
+        byte += 1;
+    }
+    table[b'"' as usize] = true;
+    table[b'\\' as usize] = true;
+    table[b'<' as usize] = true;
+    table[b'>' as usize] = true;
+    table[b'&' as usize] = true;
+    table[0xe2] = true;
+    table
+};
 
 /// How a character is spelled when it may not stand for itself.
 enum Escape {

@@ -55,10 +55,15 @@ pub struct Row {
 impl Row {
     /// Encodes a row. `attributes` is canonical JSON: an object, or `null`.
     pub fn new(identity: &Identity<'_>, attributes: &[u8]) -> Self {
-        let mut bytes = Vec::with_capacity(256 + attributes.len());
+        Self::build(identity, |out| out.extend_from_slice(attributes))
+    }
+
+    /// Encodes a row whose attributes are written in place.
+    pub fn build(identity: &Identity<'_>, attributes: impl FnOnce(&mut Vec<u8>)) -> Self {
+        let mut bytes = Vec::with_capacity(1024);
         identity.write(&mut bytes);
         bytes.extend_from_slice(ATTRIBUTES);
-        bytes.extend_from_slice(attributes);
+        attributes(&mut bytes);
         bytes.push(b'}');
         let hash = RowHash::of(&bytes);
         Self { bytes: bytes.into(), hash }
