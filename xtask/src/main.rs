@@ -62,7 +62,7 @@ enum Verb {
     /// Measures a budget of the architecture, built for speed, and prints its figures
     Bench {
         /// What to measure
-        #[arg(value_parser = ["inventory"])]
+        #[arg(value_parser = ["extract", "inventory"])]
         what: String,
     },
 }

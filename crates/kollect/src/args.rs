@@ -36,13 +36,15 @@ pub(crate) enum Command {
     /// Exit codes: 0 all is well, 1 something is wrong, 2 something could not
     /// be read.
     Validate(ValidateArgs),
-    /// Try a path on an object
+    /// Try a path, or a whole profile, on objects
     ///
     /// Evaluates a JSONPath, as a profile would, against every object that is
-    /// given, and shows the result, its type, and what it reads.
+    /// given, and shows the result, its type, and what it reads. With
+    /// --profile it makes the rows that the profile would make, and says what
+    /// was hidden in them.
     ///
-    /// Exit codes: 0 all is well, 1 the path has no value on some object, 2 it
-    /// does not compile or something could not be read.
+    /// Exit codes: 0 all is well, 1 some object gives no value or no row, 2
+    /// something does not compile or could not be read.
     Eval(EvalArgs),
     /// Print the custom resource definitions
     Crds(CrdsArgs),
@@ -101,8 +103,12 @@ pub(crate) enum Output {
 #[derive(Debug, Arguments)]
 pub(crate) struct EvalArgs {
     /// The path, such as '$.spec.replicas' or '{.spec.containers[*].image}'
-    #[arg(value_name = "EXPR")]
-    pub(crate) expression: String,
+    #[arg(value_name = "EXPR", required_unless_present = "profile")]
+    pub(crate) expression: Option<String>,
+
+    /// File with a KollectProfile whose rows are to be made
+    #[arg(long, value_name = "FILE", conflicts_with = "expression")]
+    pub(crate) profile: Option<PathBuf>,
 
     /// File or directory with objects, in YAML or JSON; - is standard input
     #[arg(short, long, value_name = "FILE", default_value = "-")]

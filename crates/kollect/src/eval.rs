@@ -1,5 +1,7 @@
 //! `kollect eval`: what a path leads to, before it is in a profile.
 
+mod rows;
+
 use std::{
     io::{self, Write},
     process::ExitCode,
@@ -29,8 +31,11 @@ struct Outcome {
 
 /// Compiles, evaluates on every object, and prints.
 pub(crate) fn run(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
-    let EvalArgs { expression, file, output } = args;
-    let program = compile(expression)?;
+    let EvalArgs { expression, profile, file, output } = args;
+    if let Some(profile) = profile {
+        return rows::run(profile, file, *output, out);
+    }
+    let program = compile(expression.as_deref().unwrap_or_default())?;
     let mut projection = Projection::default();
     projection.add(&program);
     let sources: Vec<_> = file.iter().map(Source::from).collect();
@@ -41,16 +46,22 @@ pub(crate) fn run(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitC
         Output::Human => human(&projection, &outcomes, out)?,
         Output::Json => json(&projection, &outcomes, out)?,
     }
-    for Failure { file, at, reason } in &failures {
-        let place = at.map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
-        writeln!(io::stderr(), "kollect: {file}{place}: {reason}")?;
-    }
+    complain(&failures)?;
     out.flush()?;
     Ok(match () {
         () if !failures.is_empty() => ExitCode::from(2),
         () if outcomes.iter().any(|outcome| outcome.error.is_some()) => ExitCode::from(1),
         () => ExitCode::SUCCESS,
     })
+}
+
+/// Says on standard error what could not be read.
+fn complain(failures: &[Failure]) -> io::Result<()> {
+    for Failure { file, at, reason } in failures {
+        let place = at.map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
+        writeln!(io::stderr(), "kollect: {file}{place}: {reason}")?;
+    }
+    Ok(())
 }
 
 fn compile(expression: &str) -> anyhow::Result<Program> {

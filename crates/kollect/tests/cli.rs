@@ -36,7 +36,8 @@ mod support {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        // A command that fails before it reads closes the pipe; that is no failure of the test.
+        drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
         let output = child.wait_with_output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
@@ -407,6 +408,35 @@ mod evaluating {
         assert!(run.stderr.contains("\n$.spec[x]\n       ^ an index"), "{}", run.stderr);
         let run = with_input(&["eval", "cel:object.spec"], POD);
         assert!(run.stderr.contains("this build evaluates JSONPath only"), "{}", run.stderr);
+    }
+
+    #[test]
+    fn a_profile_makes_the_rows_of_its_kind() {
+        let directory = tempfile::tempdir().unwrap();
+        let profile = directory.path().join("profile.yaml");
+        let text = "apiVersion: kollect.dev/v1alpha1
+kind: KollectProfile
+metadata: {name: pods, namespace: shop}
+spec:
+  targetGVK: {version: v1, kind: Pod}
+  attributes:
+  - {name: images, path: '$.spec.containers[*].image'}
+  - {name: password, path: '$.spec.replicas'}
+";
+        fs::write(&profile, text).unwrap();
+        let objects =
+            format!("{POD}\n---\n{{apiVersion: v1, kind: Service, metadata: {{name: x}}}}\n");
+        let profile = profile.to_str().unwrap();
+        let run = with_input(&["eval", "--profile", profile], &objects);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let expected = r#"{"targetNamespace":"shop","targetName":"pods","namespace":"shop","name":"web","version":"v1","kind":"Pod","uid":"","attributes":{"images":["a","b"],"password":{"reason":"sensitive-key","redacted":true}}}
+  hidden: password (sensitive-key)
+"#;
+        assert_eq!(run.stdout, expected);
+        fs::write(profile, text.replace("$.spec.replicas", "cel:object.x")).unwrap();
+        let run = with_input(&["eval", "--profile", profile], POD);
+        assert_eq!(run.code, Some(2));
+        assert!(run.stderr.contains("CEL is not in this build"), "{}", run.stderr);
     }
 
     #[test]

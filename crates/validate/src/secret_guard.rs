@@ -5,6 +5,7 @@
 //! take is spelled out and leads elsewhere.
 
 use kollect_expr::{Projection, json_path};
+use kollect_extract::guard::{self, Reach};
 
 /// Top-level fields of a Secret that hold nothing secret.
 const HARMLESS: [&str; 5] = ["metadata", "apiVersion", "kind", "type", "immutable"];
@@ -45,15 +46,11 @@ fn json_path(path: &str) -> Reading {
     let Ok(program) = json_path::compile(path) else { return WHOLE };
     let mut projection = Projection::default();
     projection.add(&program);
-    let copy = ["metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"];
-    if projection.paths() == ["$"] {
-        WHOLE
-    } else if projection.reaches(&["data"]) || projection.reaches(&["stringData"]) {
-        DATA
-    } else if projection.reaches(&copy) {
-        COPY
-    } else {
-        Reading::Harmless
+    match guard::reach(&projection) {
+        Reach::Harmless => Reading::Harmless,
+        Reach::Data => DATA,
+        Reach::Whole => WHOLE,
+        Reach::Copy => COPY,
     }
 }
 

@@ -1,0 +1,98 @@
+//! Helm releases as Helm 3 stores them: a Secret whose `data.release` is
+//! base64 of base64 of gzipped JSON.
+
+use std::io::Read;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use kollect_expr::Json;
+use serde_json::Value;
+
+/// A release may not unfold to more than this.
+const CEILING: u64 = 32 << 20;
+
+/// Parts of a release that never leave, alone or as a prefix.
+const WITHHELD: [&str; 6] =
+    ["manifest", "hooks", "chart.templates", "chart.files", "chart.values", "chart.raw"];
+
+/// Why there is no release to read from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum HelmError {
+    #[error("the object has no data.release")]
+    Absent,
+    #[error("data.release is not base64")]
+    Encoding,
+    #[error("the release cannot be unpacked")]
+    Packing,
+    #[error("the release unpacks to more than {} MiB", CEILING >> 20)]
+    TooLarge,
+    #[error("the release is not JSON")]
+    Json,
+}
+
+/// A field of a release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Field(Vec<String>);
+
+impl Field {
+    /// The field behind `helm:release.`; an error if it may not leave.
+    pub(crate) fn parse(path: &str) -> Result<Self, String> {
+        let path = match path.trim() {
+            "releaseName" => "name",
+            "chartName" => "chart.metadata.name",
+            "chartVersion" => "chart.metadata.version",
+            "appVersion" => "chart.metadata.appVersion",
+            "revision" => "version",
+            "status" => "info.status",
+            "lastDeployed" => "info.last_deployed",
+            other => other,
+        };
+        let parts: Vec<String> = path.split('.').map(str::to_owned).collect();
+        if parts.iter().any(String::is_empty) {
+            return Err("a field of the release is missing".to_owned());
+        }
+        let lower = path.to_ascii_lowercase();
+        let withheld = WITHHELD.into_iter().find(|part| {
+            lower == *part
+                || lower.starts_with(&format!("{part}."))
+                || part.starts_with(&format!("{lower}."))
+        });
+        match withheld {
+            Some(part) => Err(format!("the release's {part} is never exported")),
+            None => Ok(Self(parts)),
+        }
+    }
+
+    /// Whether it is, or is part of, the values of the release.
+    pub(crate) fn is_config(&self) -> bool {
+        self.0.first().is_some_and(|first| first.eq_ignore_ascii_case("config"))
+    }
+
+    /// The value of the field; nothing if the release has none.
+    pub(crate) fn value(&self, release: &Value) -> Option<Value> {
+        self.0.iter().try_fold(release, |value, part| value.get(part)).cloned()
+    }
+}
+
+/// Unpacks the release of a Secret.
+pub(crate) fn decode(object: &Json<'_>) -> Result<Value, HelmError> {
+    let data = object.get("data").and_then(|data| data.get("release"));
+    let Some(Json::Text(text)) = data else { return Err(HelmError::Absent) };
+    let outer = STANDARD.decode(text.as_bytes()).map_err(|_| HelmError::Encoding)?;
+    // Helm encodes once more; what is not base64 is taken as it is.
+    let inner = STANDARD.decode(&outer).unwrap_or(outer);
+    let json = if inner.len() > 3 && inner.starts_with(&[0x1f, 0x8b, 0x08]) {
+        unzip(&inner)?
+    } else {
+        inner
+    };
+    serde_json::from_slice(&json).map_err(|_| HelmError::Json)
+}
+
+fn unzip(bytes: &[u8]) -> Result<Vec<u8>, HelmError> {
+    let mut out = Vec::new();
+    flate2::read::GzDecoder::new(bytes)
+        .take(CEILING + 1)
+        .read_to_end(&mut out)
+        .map_err(|_| HelmError::Packing)?;
+    if out.len() as u64 > CEILING { Err(HelmError::TooLarge) } else { Ok(out) }
+}

@@ -1,0 +1,128 @@
+//! The trimmed copy of an object.
+
+use std::collections::BTreeSet;
+
+use kollect_api::{Include, ResourceExport};
+use kollect_expr::{Budget, Json, Program, json_path};
+
+/// What changes without meaning, as pointers.
+const NOISE: [&str; 5] = [
+    "/metadata/managedFields",
+    "/metadata/resourceVersion",
+    "/metadata/generation",
+    "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration",
+    "/metadata/annotations/argocd.argoproj.io~1tracking-id",
+];
+
+const IDENTITY: [&str; 3] = ["/metadata/name", "/metadata/namespace", "/metadata/uid"];
+
+/// How a copy is trimmed, compiled.
+#[derive(Clone, Debug)]
+pub(crate) struct Trim {
+    pub(crate) key: String,
+    include: Include,
+    pointers: Vec<Vec<String>>,
+    paths: Vec<Program>,
+}
+
+impl Trim {
+    /// Compiles the settings; an error says which entry is wrong.
+    pub(crate) fn compile(export: &ResourceExport) -> Result<Self, String> {
+        let prune = export.prune.clone().unwrap_or_default();
+        if !prune.cel.is_empty() {
+            return Err("export.prune.cel: CEL is not in this build".to_owned());
+        }
+        let mut pointers: Vec<_> = prune.json_pointers.iter().map(|one| pointer(one)).collect();
+        if prune.defaults.unwrap_or(true) {
+            pointers.extend(NOISE.map(pointer));
+        }
+        if export.dedupe_identity.unwrap_or(true) {
+            pointers.extend(IDENTITY.map(pointer));
+        }
+        let compile = |path: &String| {
+            let rooted = match path.trim() {
+                path if path.starts_with(['$', '{']) => path.to_owned(),
+                path if path.starts_with(['.', '[']) => format!("${path}"),
+                path => format!("$.{path}"),
+            };
+            json_path::compile(&rooted)
+                .map_err(|error| format!("export.prune.jsonPaths: {}", error.point_at(&rooted)))
+        };
+        let paths = prune.json_paths.iter().map(compile).collect::<Result<_, _>>()?;
+        Ok(Self { key: export.key.clone(), include: export.include, pointers, paths })
+    }
+
+    /// The copy. Everything that is to go is found before anything goes, so
+    /// that indices mean what they say.
+    pub(crate) fn copy<'o>(&self, object: &Json<'o>) -> Json<'o> {
+        let mut copy = self.sections(object);
+        let mut doomed = BTreeSet::new();
+        for pointer in self.pointers.iter().filter(|pointer| !pointer.is_empty()) {
+            let found = pointer.iter().try_fold(&copy, |value, part| child(value, part));
+            doomed.extend(found.map(address));
+        }
+        for path in &self.paths {
+            // A path that leads nowhere on this object has nothing to drop.
+            let found = path.evaluate(&copy, &mut Budget::DEFAULT.clone()).unwrap_or_default();
+            doomed.extend(found.into_iter().map(address));
+        }
+        if !doomed.is_empty() {
+            remove(&mut copy, &doomed);
+        }
+        copy
+    }
+
+    fn sections<'o>(&self, object: &Json<'o>) -> Json<'o> {
+        let kept: &[&str] = match self.include {
+            Include::All => return object.clone(),
+            Include::MetadataOnly => &["metadata"],
+            Include::SpecOnly => &["spec"],
+            Include::StatusOnly => &["status"],
+            Include::SpecAndStatus => &["spec", "status"],
+        };
+        match object {
+            Json::Map(fields) => {
+                let is_kept =
+                    |name: &str| ["apiVersion", "kind"].contains(&name) || kept.contains(&name);
+                Json::Map(fields.iter().filter(|(name, _)| is_kept(name)).cloned().collect())
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+/// The parts of an RFC 6901 pointer.
+fn pointer(text: &str) -> Vec<String> {
+    let parts = text.split('/').skip(1);
+    let parts: Vec<_> = parts.map(|part| part.replace("~1", "/").replace("~0", "~")).collect();
+    // The whole object is not to be dropped.
+    if parts.iter().all(String::is_empty) { Vec::new() } else { parts }
+}
+
+fn child<'v, 'o>(value: &'v Json<'o>, part: &str) -> Option<&'v Json<'o>> {
+    match value {
+        Json::List(items) => part.parse::<usize>().ok().and_then(|at| items.get(at)),
+        other => other.get(part),
+    }
+}
+
+/// Where a value stands; values do not move while they are looked for.
+fn address(value: &Json<'_>) -> usize {
+    std::ptr::from_ref(value).addr()
+}
+
+fn remove(value: &mut Json<'_>, doomed: &BTreeSet<usize>) {
+    match value {
+        Json::Map(fields) => fields.retain_mut(|(_, value)| stays(value, doomed)),
+        Json::List(items) => items.retain_mut(|value| stays(value, doomed)),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Text(_) => {}
+    }
+}
+
+fn stays(value: &mut Json<'_>, doomed: &BTreeSet<usize>) -> bool {
+    if doomed.contains(&address(value)) {
+        return false;
+    }
+    remove(value, doomed);
+    true
+}
