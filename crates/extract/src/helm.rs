@@ -14,6 +14,9 @@ const CEILING: u64 = 32 << 20;
 const WITHHELD: [&str; 6] =
     ["manifest", "hooks", "chart.templates", "chart.files", "chart.values", "chart.raw"];
 
+/// What a dotted field cannot hold; brackets would be a second way to a part.
+const ODD: [char; 8] = ['[', ']', '{', '}', '\'', '"', ' ', '\t'];
+
 /// Why there is no release to read from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HelmError {
@@ -31,11 +34,12 @@ pub(crate) enum HelmError {
 
 /// A field of a release.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Field(Vec<String>);
+pub struct Field(Vec<String>);
 
 impl Field {
-    /// The field behind `helm:release.`; an error if it may not leave.
-    pub(crate) fn parse(path: &str) -> Result<Self, String> {
+    /// The field behind `helm:release.`; an error says why there is none, or
+    /// why it may not leave.
+    pub fn parse(path: &str) -> Result<Self, String> {
         let path = match path.trim() {
             "releaseName" => "name",
             "chartName" => "chart.metadata.name",
@@ -46,19 +50,27 @@ impl Field {
             "lastDeployed" => "info.last_deployed",
             other => other,
         };
-        let parts: Vec<String> = path.split('.').map(str::to_owned).collect();
-        if parts.iter().any(String::is_empty) {
-            return Err("a field of the release is missing".to_owned());
+        if path.is_empty() {
+            return Err(
+                "a field of the release is missing, such as helm:release.chartVersion".to_owned()
+            );
         }
-        let lower = path.to_ascii_lowercase();
+        if path.split('.').any(|name| name.is_empty() || name.contains(ODD)) {
+            return Err("must be names separated by single dots, such as helm:release.info.status"
+                .to_owned());
+        }
+        let lower = path.to_lowercase();
         let withheld = WITHHELD.into_iter().find(|part| {
             lower == *part
                 || lower.starts_with(&format!("{part}."))
                 || part.starts_with(&format!("{lower}."))
         });
         match withheld {
-            Some(part) => Err(format!("the release's {part} is never exported")),
-            None => Ok(Self(parts)),
+            Some(part) if part.len() > path.len() => {
+                Err(format!("holds {part}, which is never exported; name a field below it"))
+            }
+            Some(part) => Err(format!("the part {part} of a release is never exported")),
+            None => Ok(Self(path.split('.').map(str::to_owned).collect())),
         }
     }
 

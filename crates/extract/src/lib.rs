@@ -19,7 +19,7 @@ mod plan;
 mod verdict;
 pub mod select;
 mod attributes;
-mod helm;
+pub mod helm;
 mod prune;
 pub mod redact;
 pub mod guard;

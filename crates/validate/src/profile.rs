@@ -2,6 +2,7 @@
 
 use kollect_api::{Attribute, ExportMode, Profile, ProfileSpec, annotation};
 use kollect_expr::json_path::{self, SyntaxError};
+use kollect_extract::helm;
 
 use crate::{
     names,
@@ -12,13 +13,6 @@ use crate::{
 
 const FORMS: &str = "must be a JSONPath such as $.spec.replicas or {.spec.replicas}, \
     CEL such as cel:object.spec.replicas, or a Helm field such as helm:release.chartVersion";
-
-/// Parts of a Helm release that never leave, alone or as a prefix.
-const HELM_WITHHELD: [&str; 6] =
-    ["manifest", "hooks", "chart.templates", "chart.files", "chart.values", "chart.raw"];
-
-/// What a dotted field cannot hold; brackets would be a second way to a part.
-const ODD_IN_HELM: [char; 8] = ['[', ']', '{', '}', '\'', '"', ' ', '\t'];
 
 /// Runs every rule of the kind.
 pub(crate) fn check(profile: &Profile, report: &mut Report) {
@@ -98,24 +92,7 @@ fn json_path_compiles(path: &FieldPath, text: &str, report: &mut Report) {
 
 /// PRO-07: templates, files and values of a chart never leave.
 fn helm_field_may_leave(path: &FieldPath, text: &str, field: &str, report: &mut Report) {
-    let lower = field.to_lowercase();
-    let withheld = |part: &str| {
-        lower == part
-            || lower.starts_with(&format!("{part}."))
-            || part.starts_with(&format!("{lower}."))
-    };
-    if field.is_empty() {
-        let detail = "a field of the release is missing, such as helm:release.chartVersion";
-        report.invalid(Rule::Pro07, path.clone(), text, detail);
-    } else if field.split('.').any(|name| name.is_empty() || name.contains(ODD_IN_HELM)) {
-        let detail = "must be names separated by single dots, such as helm:release.info.status";
-        report.invalid(Rule::Pro07, path.clone(), text, detail);
-    } else if let Some(part) = HELM_WITHHELD.into_iter().find(|part| withheld(part)) {
-        let detail = if part.len() > field.len() {
-            format!("holds {part}, which is never exported; name a field below it")
-        } else {
-            format!("the part {part} of a release is never exported")
-        };
+    if let Err(detail) = helm::Field::parse(field) {
         report.invalid(Rule::Pro07, path.clone(), text, detail);
     }
 }
