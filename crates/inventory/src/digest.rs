@@ -29,6 +29,12 @@ impl Digest {
     pub fn and(self, other: Self) -> Self {
         Self(self.0.wrapping_add(other.0))
     }
+
+    /// The digest of what is left without a set that is part of it.
+    #[must_use]
+    pub fn less(self, other: Self) -> Self {
+        Self(self.0.wrapping_sub(other.0))
+    }
 }
 
 impl fmt::Display for Digest {

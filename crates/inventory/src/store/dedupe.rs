@@ -3,7 +3,7 @@
 //! The winners stand in a partition of their own that nobody finds by key, so
 //! that their log, their digest and their tombstones work as everywhere.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
     Store,
@@ -18,10 +18,18 @@ use crate::{
 pub(super) struct Winners {
     /// The hidden partition.
     pub(super) partition: PartitionId,
-    objects: HashMap<(Box<str>, Box<str>), Object>,
+    objects: HashMap<ObjectKey, Object>,
 }
 
-/// One object, by namespace and uid.
+/// Namespace and uid.
+type ObjectKey = (Box<str>, Box<str>);
+
+fn object_key(row: &Row) -> ObjectKey {
+    let identity = row.identity();
+    (identity.namespace.as_ref().into(), identity.uid.as_ref().into())
+}
+
+/// One object, whoever has it.
 #[derive(Debug)]
 struct Object {
     /// The row of each target that has it, by the target's name.
@@ -57,31 +65,18 @@ impl Store {
         };
         let target = self.partitions.get(&partition.0).map(|home| home.key.target.name.clone());
         let target: Box<str> = target.unwrap_or_default().into();
+        let mut touched = BTreeSet::new();
         for (row, is_new) in [(old, false), (new, true)] {
             let Some(row) = row else { continue };
-            let identity = row.identity();
-            let key = (identity.namespace.as_ref().into(), identity.uid.as_ref().into());
-            let object = winners
-                .objects
-                .entry(key)
-                .or_insert_with(|| Object { candidates: BTreeMap::new(), slot: NIL });
+            let nobody = || Object { candidates: BTreeMap::new(), slot: NIL };
+            let object = winners.objects.entry(object_key(row)).or_insert_with(nobody);
             if is_new {
                 object.candidates.insert(target.clone(), row.clone());
             } else {
                 object.candidates.remove(&target);
             }
+            touched.insert(object_key(row));
         }
-        let touched: std::collections::BTreeSet<_> = [old, new]
-            .into_iter()
-            .flatten()
-            .map(|row| {
-                let identity = row.identity();
-                (
-                    Box::<str>::from(identity.namespace.as_ref()),
-                    Box::<str>::from(identity.uid.as_ref()),
-                )
-            })
-            .collect();
         for key in touched {
             self.crown(view, &mut winners, key, leaves);
         }
@@ -91,13 +86,7 @@ impl Store {
     }
 
     /// Makes the last of an object's candidates its winner.
-    fn crown(
-        &mut self,
-        view: ViewId,
-        winners: &mut Winners,
-        key: (Box<str>, Box<str>),
-        leaves: bool,
-    ) {
+    fn crown(&mut self, view: ViewId, winners: &mut Winners, key: ObjectKey, leaves: bool) {
         let Some(object) = winners.objects.get_mut(&key) else { return };
         let winner = object.candidates.last_key_value().map(|(_, row)| row.clone());
         let slot = object.slot;
@@ -146,9 +135,7 @@ impl Store {
         let Some(winners) = self.views.get(&view.0).and_then(|view| view.winners.as_ref()) else {
             return true;
         };
-        let identity = row.identity();
-        let key = (identity.namespace.as_ref().into(), identity.uid.as_ref().into());
-        let slot = winners.objects.get(&key).map_or(NIL, |object| object.slot);
+        let slot = winners.objects.get(&object_key(row)).map_or(NIL, |object| object.slot);
         self.slab.get(slot).is_some_and(|slot| *slot.bytes == *row.as_json())
     }
 }

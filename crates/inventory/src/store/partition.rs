@@ -140,6 +140,16 @@ impl Partition {
 }
 
 impl Content {
+    /// Both together; they must not share a row.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { rows: self.rows + other.rows, digest: self.digest.and(other.digest) }
+    }
+
+    /// What is left without rows that are part of it.
+    pub(super) fn without(self, other: Self) -> Self {
+        Self { rows: self.rows - other.rows, digest: self.digest.less(other.digest) }
+    }
+
     pub(super) fn change(&mut self, old: Option<&Row>, new: Option<&Row>) {
         if let Some(row) = old {
             self.rows -= 1;

@@ -109,7 +109,6 @@ impl Store {
         holder.uncovered += usize::from(!covered);
         let key = home.key.clone();
         let (head, is_plain) = (home.log.head, holder.winners.is_none());
-        let rows = self.rows_of(partition);
         for cursor in self.cursors_of(view) {
             let Some(state) = self.cursors.get_mut(&cursor.0) else { continue };
             let follows = state.follows();
@@ -135,8 +134,37 @@ impl Store {
         }
         // Also without rows, so that no two exports carry one number.
         self.sequence += 1;
-        for row in &rows {
-            self.candidate(view, partition, None, Some(row));
+        self.count_in(view, partition);
+    }
+
+    /// Adds the rows of a partition that has come to what its view shows. Only
+    /// a deduplicated view has to look at each of them.
+    fn count_in(&mut self, view: ViewId, partition: PartitionId) {
+        let content = self.content(partition);
+        match self.views.get_mut(&view.0) {
+            Some(holder) if holder.winners.is_none() => {
+                holder.content = holder.content.and(content);
+            }
+            _ => {
+                for row in self.rows_of(partition) {
+                    self.candidate(view, partition, None, Some(&row));
+                }
+            }
+        }
+    }
+
+    /// Takes the rows of a partition that has gone out of what its view shows.
+    fn count_out(&mut self, view: ViewId, partition: PartitionId) {
+        let content = self.content(partition);
+        match self.views.get_mut(&view.0) {
+            Some(holder) if holder.winners.is_none() => {
+                holder.content = holder.content.without(content);
+            }
+            _ => {
+                for row in self.rows_of(partition) {
+                    self.candidate(view, partition, Some(&row), None);
+                }
+            }
         }
     }
 
@@ -151,11 +179,8 @@ impl Store {
         home.views.retain(|held_by| *held_by != view);
         holder.uncovered -= usize::from(!home.is_covered());
         let key = home.key.clone();
-        let rows = self.rows_of(partition);
         self.sequence += 1;
-        for row in &rows {
-            self.candidate(view, partition, Some(row), None);
-        }
+        self.count_out(view, partition);
         for cursor in self.cursors_of(view) {
             if let Some(home) = self.partitions.get_mut(&partition.0) {
                 home.readers.retain(|reader| reader.cursor != cursor);
