@@ -433,6 +433,7 @@ spec:
   hidden: password (sensitive-key)
 "#;
         assert_eq!(run.stdout, expected);
+        assert_eq!(run.stderr, "passed over, because they are no v1 Pod: 1\n");
         fs::write(profile, text.replace("$.spec.replicas", "cel:object.x")).unwrap();
         let run = with_input(&["eval", "--profile", profile], POD);
         assert_eq!(run.code, Some(2));

@@ -32,7 +32,7 @@ pub(super) fn run(
     })?;
     let sources: Vec<_> = files.iter().map(Source::from).collect();
     let Found { manifests, failures } = manifest::read(&sources);
-    let mut without_row = 0;
+    let (mut without_row, mut passed_over) = (0, 0);
     let gvk = &profile.spec.target_gvk;
     let group_version = match gvk.group.as_str() {
         "" => gvk.version.clone(),
@@ -43,6 +43,7 @@ pub(super) fn run(
         let text =
             |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         if text("/kind") != gvk.kind || text("/apiVersion") != group_version {
+            passed_over += 1;
             continue;
         }
         let name = format!("{} {}", text("/kind"), text("/metadata/name"));
@@ -54,6 +55,9 @@ pub(super) fn run(
                 writeln!(io::stderr(), "{name}: no row: {failure}")?;
             }
         }
+    }
+    if passed_over > 0 {
+        writeln!(io::stderr(), "passed over, because they are no {gvk}: {passed_over}")?;
     }
     complain(&failures)?;
     out.flush()?;
