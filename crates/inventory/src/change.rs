@@ -66,6 +66,19 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// Whether there is nothing to write; a comparison always has something
+    /// to look for.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::All { .. } => false,
+            Self::Since { upserts, deletes, partitions } => {
+                upserts.is_empty() && deletes.is_empty() && partitions.is_empty()
+            }
+        }
+    }
+}
+
 /// Where a comparison may delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confines {
@@ -76,6 +89,13 @@ pub struct Confines {
     /// Whether a partition in neither list is known to be gone. Until all that
     /// decides this has been read in this process, it is not.
     pub settled: bool,
+}
+
+impl Confines {
+    /// Whether a row that the destination has and the view has not is gone.
+    pub fn permit(&self, partition: &PartitionKey) -> bool {
+        self.covered.contains(partition) || (self.settled && !self.uncovered.contains(partition))
+    }
 }
 
 /// What happened to a partition as a whole.

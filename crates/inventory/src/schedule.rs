@@ -19,6 +19,9 @@ pub struct Pace {
     pub min_gap: Duration,
     /// After this long without an export the copy is verified; zero never.
     pub interval: Duration,
+    /// After this long since the last comparison the whole copy is compared
+    /// with the rows, whatever is recorded; zero never.
+    pub compare: Duration,
 }
 
 /// What a pair has been through.
@@ -29,6 +32,8 @@ pub struct History {
     /// The last export or verification that succeeded: when it ended, and how
     /// long it took.
     pub success: Option<(Moment, Duration)>,
+    /// When the whole copy was last compared with the rows.
+    pub compared: Option<Moment>,
     /// Failures since then.
     pub failure: Option<Failure>,
 }
@@ -61,6 +66,8 @@ pub enum ErrorClass {
 pub enum Next {
     /// Export what has changed.
     Export,
+    /// Compare the whole copy with the rows.
+    Compare,
     /// Read what the destination has recorded.
     Verify,
     /// Look again at this time.
@@ -88,22 +95,29 @@ impl Failure {
 /// the same moment. After a failure nothing but time counts: new rows neither
 /// trigger nor shorten a retry.
 pub fn next(history: &History, pace: &Pace, now: Moment) -> Next {
-    let History { waiting, success, failure } = history;
+    let History { waiting, success, compared, failure } = history;
     if let Some(failure) = failure {
         let retry = failure.retry_at();
         return if retry <= now { Next::Export } else { Next::At(retry) };
     }
-    if let Some((first, last)) = waiting {
-        let together = (*last + COALESCE).min(*first + COALESCE_AT_MOST);
-        let due = together.max(gap_ends(success.as_ref(), pace));
-        return if due <= now { Next::Export } else { Next::At(due) };
-    }
-    match success {
-        Some((ended, _)) if !pace.interval.is_zero() => {
-            let due = *ended + pace.interval.max(TIMER_AT_LEAST);
-            if due <= now { Next::Verify } else { Next::At(due) }
-        }
-        _ => Next::Idle,
+    let export = waiting.map(|(first, last)| {
+        let together = (last + COALESCE).min(first + COALESCE_AT_MOST);
+        (together.max(gap_ends(success.as_ref(), pace)), Next::Export)
+    });
+    let after = |since: Option<Moment>, wait: Duration, what| match since {
+        Some(since) if !wait.is_zero() => Some((since + wait.max(TIMER_AT_LEAST), what)),
+        _ => None,
+    };
+    let compare = after(*compared, pace.compare, Next::Compare);
+    let verify = match waiting {
+        Some(_) => None,
+        None => after(success.map(|(ended, _)| ended), pace.interval, Next::Verify),
+    };
+    // A comparison brings whatever an export or a verification would.
+    let due = [compare, export, verify].into_iter().flatten();
+    match due.clone().find(|(at, _)| *at <= now) {
+        Some((_, what)) => what,
+        None => due.map(|(at, _)| at).min().map_or(Next::Idle, Next::At),
     }
 }
 
@@ -127,8 +141,16 @@ pub fn lag_limit(pace: &Pace, last_export: Duration) -> Duration {
 mod tests {
     use super::*;
 
-    const ROWS: Pace = Pace { min_gap: Duration::ZERO, interval: Duration::from_secs(30) };
-    const GIT: Pace = Pace { min_gap: Duration::from_secs(2), interval: Duration::from_hours(1) };
+    const ROWS: Pace = Pace {
+        min_gap: Duration::ZERO,
+        interval: Duration::from_secs(30),
+        compare: Duration::ZERO,
+    };
+    const GIT: Pace = Pace {
+        min_gap: Duration::from_secs(2),
+        interval: Duration::from_hours(1),
+        compare: Duration::ZERO,
+    };
 
     fn ms(milliseconds: u64) -> Moment {
         Duration::from_millis(milliseconds)
@@ -179,6 +201,23 @@ mod tests {
         }
         let hasty = Pace { interval: ms(10), ..ROWS };
         check(exported, hasty, ms(500), Next::At(ms(1_000)));
+    }
+
+    /// R15.
+    #[test]
+    fn the_whole_copy_is_compared_now_and_then() {
+        let pace = Pace { compare: Duration::from_hours(6), ..ROWS };
+        let six_hours = Duration::from_hours(6);
+        let compared = History {
+            success: Some((six_hours, ms(10))),
+            compared: Some(Moment::ZERO),
+            ..History::default()
+        };
+        check(compared, pace, six_hours - ms(1), Next::At(six_hours));
+        check(compared, pace, six_hours, Next::Compare);
+        let changed = History { waiting: Some((ms(0), ms(0))), ..compared };
+        check(changed, pace, six_hours, Next::Compare);
+        check(changed, pace, ms(50), Next::Export);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! What a destination has recorded about its copy, and what follows from it.
 
-use crate::change::Content;
+use crate::{
+    change::{Change, Content, Watermark},
+    key::PartitionKey,
+};
 
 /// One microsecond is the unit of sequences.
 const A_DAY: i64 = 24 * 60 * 60 * 1_000_000;
@@ -17,6 +20,8 @@ pub struct Recorded {
     pub projection: String,
     /// Whether an export began after it and did not end.
     pub dirty: bool,
+    /// Partitions whose rows the copy holds in full.
+    pub covered: Vec<PartitionKey>,
 }
 
 /// What an export is conditional on.
@@ -28,127 +33,152 @@ pub struct Token {
     pub sequence: i64,
 }
 
-/// What a first contact with a destination has to do.
+/// Under which terms an export may be written.
+#[derive(Clone, Debug)]
+pub struct Terms<'a> {
+    /// Who writes.
+    pub writer: &'a str,
+    /// What must be recorded for the export to be valid.
+    pub expected: &'a Expected,
+    /// Whether a record that says the copy is current is believed.
+    pub trust: Trust,
+    /// The clock, in microseconds.
+    pub now: i64,
+}
+
+/// What a pair knows of the record at its destination.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Expected {
+    /// It has not been read in this process.
+    #[default]
+    Unread,
+    /// There was none when we last looked.
+    Nothing,
+    /// It was this when we last read or wrote it.
+    Token(Token),
+}
+
+/// Whether a record is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Contact {
-    /// It holds what it should; nothing is written.
-    Current,
-    /// It has to be compared row by row.
+pub enum Trust {
+    /// A copy whose record equals the view is left alone.
+    Record,
+    /// The copy itself is looked at, whatever is recorded.
+    Nothing,
+}
+
+/// What an export has to do at its destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The copy is what it should be; nothing is written.
+    Nothing,
+    /// The copy is as the cursor says: what has changed is written.
+    Apply,
+    /// The copy is compared row by row, and the difference is written.
     Compare,
 }
 
-/// Whether a destination that is met for the first time can be left alone.
-///
-/// Only a record that says exactly what we would write counts. One that says
-/// nothing about the rows, because the export that wrote it was capped or met
-/// something uncovered, never does.
-pub fn first_contact(
-    recorded: Option<&Recorded>,
-    wanted: Option<Content>,
-    projection: &str,
-) -> Contact {
-    match recorded {
-        Some(Recorded { content: Some(content), projection: theirs, dirty: false, .. })
-            if wanted == Some(*content) && theirs == projection =>
-        {
-            Contact::Current
-        }
-        _ => Contact::Compare,
-    }
+/// Why nothing may be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The record is not the one that was last seen here.
+    Conflict { cause: Conflict, found: Option<Token> },
+    /// The record's number is higher than ours: gather again above it.
+    Behind(i64),
+    /// The copy is not what a partial change is for: everything is needed.
+    OutOfStep,
 }
 
 /// What a record that is not the one we last saw means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conflict {
-    /// There is none.
-    None,
     /// It is ours: an export whose answer was lost has succeeded.
     OurOwn,
     /// Somebody else has written.
     Foreign,
 }
 
-/// Compares the record at a destination with the one we last read or wrote.
-pub fn conflict(expected: Option<&Token>, found: Option<&Token>, writer: &str) -> Conflict {
-    match found {
-        _ if expected == found => Conflict::None,
-        Some(token) if token.writer == writer => Conflict::OurOwn,
-        _ => Conflict::Foreign,
+/// Decides what an export does at a destination that has recorded this.
+///
+/// The one place where compare-and-set, first contact and repair are decided,
+/// so that no backend can be more daring than another.
+pub fn judge(
+    recorded: Option<&Recorded>,
+    terms: &Terms<'_>,
+    (change, watermark): (&Change, &Watermark),
+    projection: &str,
+) -> Result<Step, Refusal> {
+    let found = recorded.map(|recorded| &recorded.token);
+    if let Some(cause) = conflict(terms.expected, found, terms.writer) {
+        return Err(Refusal::Conflict { cause, found: found.cloned() });
+    }
+    if let Some(token) = found
+        && is_behind(watermark.sequence, token, terms)
+    {
+        return Err(Refusal::Behind(token.sequence));
+    }
+    match change {
+        Change::All { .. } => {
+            let current = terms.trust == Trust::Record
+                && found.is_some_and(|token| is_plausible(token.sequence, terms.now))
+                && is_current(recorded, watermark.content, projection);
+            Ok(if current { Step::Nothing } else { Step::Compare })
+        }
+        Change::Since { .. } => {
+            let in_step = recorded
+                .is_some_and(|recorded| !recorded.dirty && recorded.projection == projection);
+            if !in_step {
+                Err(Refusal::OutOfStep)
+            } else if change.is_empty() {
+                Ok(Step::Nothing)
+            } else {
+                Ok(Step::Apply)
+            }
+        }
     }
 }
 
-/// The number above which ours must continue, given one that was recorded.
+/// Whether a copy that is met for the first time can be left alone.
 ///
-/// One that is more than a day ahead of the clock cannot be right; it is
+/// Only a record that says exactly what we would write counts. One that says
+/// nothing about the rows, because the export that wrote it was capped or met
+/// something uncovered, never does.
+fn is_current(recorded: Option<&Recorded>, wanted: Option<Content>, projection: &str) -> bool {
+    recorded.is_some_and(|recorded| {
+        !recorded.dirty
+            && recorded.projection == projection
+            && recorded.content.is_some()
+            && recorded.content == wanted
+    })
+}
+
+/// Compares the record at a destination with the one we last read or wrote.
+fn conflict(expected: &Expected, found: Option<&Token>, writer: &str) -> Option<Conflict> {
+    let as_expected = match expected {
+        Expected::Unread => true,
+        Expected::Nothing => found.is_none(),
+        Expected::Token(token) => found == Some(token),
+    };
+    match found {
+        _ if as_expected => None,
+        Some(token) if token.writer == writer => Some(Conflict::OurOwn),
+        _ => Some(Conflict::Foreign),
+    }
+}
+
+/// Whether an export would be recorded under a number that is already past.
+/// Our own number may come again: nothing has changed since.
+fn is_behind(sequence: i64, token: &Token, terms: &Terms<'_>) -> bool {
+    let past =
+        token.sequence > sequence || (token.sequence == sequence && token.writer != terms.writer);
+    past && is_plausible(token.sequence, terms.now)
+}
+
+/// A number that is more than a day ahead of the clock cannot be right; it is
 /// ignored, and overwritten after a comparison.
-pub fn lift_to(recorded: i64, now: i64) -> Option<i64> {
-    (recorded <= now.saturating_add(A_DAY)).then_some(recorded)
+fn is_plausible(recorded: i64, now: i64) -> bool {
+    recorded <= now.saturating_add(A_DAY)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn recorded() -> Recorded {
-        Recorded {
-            token: Token { writer: "w1".into(), sequence: 7 },
-            content: Some(Content { rows: 2, ..Content::default() }),
-            projection: "p".into(),
-            dirty: false,
-        }
-    }
-
-    #[track_caller]
-    fn check(recorded: Option<Recorded>, projection: &str, expected: Contact) {
-        let wanted = Some(Content { rows: 2, ..Content::default() });
-        assert_eq!(first_contact(recorded.as_ref(), wanted, projection), expected);
-    }
-
-    #[test]
-    fn only_a_clean_record_of_the_same_rows_and_bytes_spares_the_comparison() {
-        check(Some(recorded()), "p", Contact::Current);
-        check(None, "p", Contact::Compare);
-        check(Some(Recorded { content: None, ..recorded() }), "p", Contact::Compare);
-        check(
-            Some(Recorded { content: Some(Content::default()), ..recorded() }),
-            "p",
-            Contact::Compare,
-        );
-    }
-
-    /// Trace 4: rows are the same and the path template is not.
-    #[test]
-    fn another_projection_is_written_anew() {
-        check(Some(recorded()), "another", Contact::Compare);
-    }
-
-    /// Trace 5: an export was killed half way.
-    #[test]
-    fn a_dirty_destination_is_compared_whatever_its_digest() {
-        check(Some(Recorded { dirty: true, ..recorded() }), "p", Contact::Compare);
-    }
-
-    #[test]
-    fn an_unknown_content_never_equals() {
-        let nothing = Recorded { content: None, ..recorded() };
-        assert_eq!(first_contact(Some(&nothing), None, "p"), Contact::Compare);
-    }
-
-    #[test]
-    fn a_record_that_moved_is_ours_or_somebody_elses() {
-        let token = |writer: &str, sequence| Token { writer: writer.into(), sequence };
-        let (ours, later, theirs) = (token("w1", 7), token("w1", 9), token("w2", 8));
-        assert_eq!(conflict(Some(&ours), Some(&ours), "w1"), Conflict::None);
-        assert_eq!(conflict(None, None, "w1"), Conflict::None);
-        assert_eq!(conflict(Some(&ours), Some(&later), "w1"), Conflict::OurOwn);
-        assert_eq!(conflict(Some(&ours), Some(&theirs), "w1"), Conflict::Foreign);
-        assert_eq!(conflict(Some(&ours), None, "w1"), Conflict::Foreign);
-    }
-
-    #[test]
-    fn a_number_from_the_far_future_is_ignored() {
-        assert_eq!(lift_to(5, 0), Some(5));
-        assert_eq!(lift_to(A_DAY, 0), Some(A_DAY));
-        assert_eq!(lift_to(A_DAY + 1, 0), None);
-    }
-}
+mod tests;

@@ -60,10 +60,7 @@ impl Store {
     fn everything(&mut self, cursor: CursorId, view: ViewId) -> Option<Batch> {
         let ticket = self.next_ticket();
         let holder = self.views.get(&view.0)?;
-        let rows: Vec<Row> = match &holder.winners {
-            Some(winners) => self.rows_of(winners.partition),
-            None => holder.partitions.iter().flat_map(|id| self.rows_of(*id)).collect(),
-        };
+        let rows = self.view_rows(view);
         let (covered, uncovered): (Vec<_>, Vec<_>) =
             holder.partitions.iter().copied().partition(|id| self.is_covered(*id));
         let owed: BTreeSet<_> = uncovered.iter().copied().collect();

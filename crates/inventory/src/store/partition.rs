@@ -41,6 +41,8 @@ pub(super) struct Partition {
     /// Views that hold it.
     pub(super) views: Vec<ViewId>,
     coverage: Coverage,
+    /// Whether it was ever covered, or found to be unreadable.
+    tried: bool,
     /// Lists up to this one began too early to cover it.
     too_early: ListNumber,
     running: Option<Running>,
@@ -102,6 +104,7 @@ impl Partition {
             readers: Vec::new(),
             views: Vec::new(),
             coverage: Coverage::Uncovered,
+            tried: false,
             too_early,
             running: None,
         }
@@ -202,11 +205,18 @@ impl Store {
         if let Some(home) = self.partitions.get_mut(&partition.0) {
             home.too_early = too_early;
         }
-        self.uncover(partition);
+        self.lose_coverage(partition);
     }
 
-    /// The partition can no longer be read. Its rows stay.
+    /// The partition cannot be read, or no longer. Its rows stay.
     pub fn uncover(&mut self, partition: PartitionId) {
+        let Some(home) = self.partitions.get_mut(&partition.0) else { return };
+        home.tried = true;
+        self.lose_coverage(partition);
+        self.wake_beginners(partition);
+    }
+
+    fn lose_coverage(&mut self, partition: PartitionId) {
         let Some(home) = self.partitions.get_mut(&partition.0) else { return };
         if home.is_covered() {
             home.coverage = Coverage::Uncovered;
@@ -261,10 +271,24 @@ impl Store {
             return;
         }
         home.coverage = Coverage::Covered;
+        home.tried = true;
         for view in home.views.clone() {
             self.count_uncovered(view, -1);
             self.settle_debts(view, partition);
         }
+        self.wake_beginners(partition);
+    }
+
+    /// Cursors that have copied nothing yet may have waited for the partition.
+    fn wake_beginners(&mut self, partition: PartitionId) {
+        let Some(home) = self.partitions.get(&partition.0) else { return };
+        let beginners = self.cursors.iter().filter(|(_, cursor)| cursor.from_scratch);
+        let waiting = beginners.filter(|(_, cursor)| home.views.contains(&cursor.view));
+        self.woken.extend(waiting.map(|(id, _)| CursorId(*id)));
+    }
+
+    pub(super) fn is_tried(&self, partition: PartitionId) -> bool {
+        self.partitions.get(&partition.0).is_some_and(|home| home.tried)
     }
 
     /// The partition is gone: its target, its namespace or the permission. Its

@@ -97,6 +97,23 @@ impl Store {
         self.views.get(&view.0).map_or(0, |view| view.uncovered)
     }
 
+    /// Whether every partition of a view has been read, or has failed to be.
+    pub fn is_warm(&self, view: ViewId) -> bool {
+        let holder = self.views.get(&view.0);
+        holder.is_some_and(|view| view.partitions.iter().all(|id| self.is_tried(*id)))
+    }
+
+    /// Every row of a view, in no order.
+    pub fn view_rows(&self, view: ViewId) -> Vec<Row> {
+        match self.views.get(&view.0) {
+            None => Vec::new(),
+            Some(holder) => match &holder.winners {
+                Some(winners) => self.rows_of(winners.partition),
+                None => holder.partitions.iter().flat_map(|id| self.rows_of(*id)).collect(),
+            },
+        }
+    }
+
     /// Brings a partition into a view.
     pub fn attach(&mut self, view: ViewId, partition: PartitionId) {
         let Some(holder) = self.views.get_mut(&view.0) else { return };
