@@ -1,6 +1,6 @@
 //! What a sink is handed.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use crate::{
     digest::Digest,
@@ -92,9 +92,34 @@ pub struct Confines {
 }
 
 impl Confines {
-    /// Whether a row that the destination has and the view has not is gone.
-    pub fn permit(&self, partition: &PartitionKey) -> bool {
-        self.covered.contains(partition) || (self.settled && !self.uncovered.contains(partition))
+    /// The same, to be asked row by row.
+    pub fn permits(&self) -> Permits<'_> {
+        let Self { uncovered, covered, settled } = self;
+        Permits {
+            covered: covered.iter().map(PartitionKey::place).collect(),
+            uncovered: uncovered.iter().map(PartitionKey::place).collect(),
+            settled: *settled,
+        }
+    }
+}
+
+/// Where the rows of a partition say that they are: namespace and name of
+/// their target, and the namespace of their object.
+pub type Place<'a> = (&'a str, &'a str, &'a str);
+
+/// Says of single rows whether they may be deleted.
+#[derive(Debug)]
+pub struct Permits<'a> {
+    covered: HashSet<Place<'a>>,
+    uncovered: HashSet<Place<'a>>,
+    settled: bool,
+}
+
+impl Permits<'_> {
+    /// Whether a row that the destination has there and the view has not is
+    /// gone.
+    pub fn delete(&self, place: Place<'_>) -> bool {
+        self.covered.contains(&place) || (self.settled && !self.uncovered.contains(&place))
     }
 }
 

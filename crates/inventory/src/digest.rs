@@ -12,6 +12,9 @@ use crate::row::{Row, RowHash};
 pub struct Digest(u128);
 
 impl Digest {
+    /// Of no rows.
+    pub const EMPTY: Self = Self(0);
+
     /// With a row that has come.
     #[must_use]
     pub fn with(self, hash: RowHash) -> Self {

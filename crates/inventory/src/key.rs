@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::json;
+use crate::{change::Place, json};
 
 /// A target of either kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +27,11 @@ impl PartitionKey {
     /// targets, the namespace of the object.
     pub fn target_namespace(&self) -> &str {
         self.target.namespace.as_ref().unwrap_or(&self.namespace)
+    }
+
+    /// Where the rows of the partition say that they are.
+    pub fn place(&self) -> Place<'_> {
+        (self.target_namespace(), &self.target.name, &self.namespace)
     }
 
     /// How every row of the partition begins, up to before its name.

@@ -25,7 +25,8 @@ pub mod watermark;
 mod row;
 
 pub use change::{
-    Batch, Change, Confines, Content, Effect, PartitionChange, Ticket, Tombstone, Watermark,
+    Batch, Change, Confines, Content, Effect, PartitionChange, Permits, Place, Ticket, Tombstone,
+    Watermark,
 };
 pub use digest::Digest;
 pub use key::{CursorId, Freshness, ListNumber, PartitionId, PartitionKey, TargetKey, ViewId};

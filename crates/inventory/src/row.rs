@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::json;
+use crate::{change::Place, json};
 
 /// What names a row, and the kind of its object.
 ///
@@ -151,6 +151,11 @@ fn attributes_start(bytes: &[u8]) -> usize {
 }
 
 impl<'a> Identity<'a> {
+    /// Where the row says that it is; all rows of a partition say the same.
+    pub fn place(&self) -> Place<'_> {
+        (&self.target_namespace, &self.target_name, &self.namespace)
+    }
+
     /// The same identity with nothing borrowed.
     pub fn into_owned(self) -> Identity<'static> {
         let owned = |text: Cow<'a, str>| Cow::Owned(text.into_owned());

@@ -213,7 +213,7 @@ mod tests {
             compared: Some(Moment::ZERO),
             ..History::default()
         };
-        check(compared, pace, six_hours - ms(1), Next::At(six_hours));
+        check(compared, pace, Duration::from_hours(5), Next::At(six_hours));
         check(compared, pace, six_hours, Next::Compare);
         let changed = History { waiting: Some((ms(0), ms(0))), ..compared };
         check(changed, pace, six_hours, Next::Compare);

@@ -1,5 +1,7 @@
 //! What a destination has recorded about its copy, and what follows from it.
 
+use jiff::Timestamp;
+
 use crate::{
     change::{Change, Content, Watermark},
     key::PartitionKey,
@@ -20,8 +22,18 @@ pub struct Recorded {
     pub projection: String,
     /// Whether an export began after it and did not end.
     pub dirty: bool,
-    /// Partitions whose rows the copy holds in full.
+    /// Partitions whose rows a document holds in full.
     pub covered: Vec<PartitionKey>,
+    /// Partitions that it held before and that could not be read since: a
+    /// restart waits for them too.
+    pub missing: Vec<Missing>,
+}
+
+/// A partition that could not be read in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    pub partition: PartitionKey,
+    pub since: Timestamp,
 }
 
 /// What an export is conditional on.

@@ -7,16 +7,16 @@ pub mod ownership;
 pub mod manifest;
 
 use kollect_api::{
-    ExportMode, Filename, Format, GroupInPath, LayoutContent, LayoutMode, ObjectFormat,
-    ProfileSpec, SnapshotSinkSpec, SnapshotType,
+    Filename, Format, GroupInPath, LayoutContent, LayoutMode, ObjectFormat, SnapshotSinkSpec,
+    SnapshotType,
 };
 use kollect_inventory::Identity;
 
 use self::{
-    path::{InventoryKey, PathError},
+    path::{Edition, PathError},
     template::{Template, TemplateError},
 };
-use crate::encode::Content;
+use crate::{encode::Content, schema::Schema};
 
 const DOCUMENT: &str = "inventory/{namespace}/{name}{extension}";
 const OBJECT: &str = "{cluster}/{sourceNamespace}/{kind}/{sourceName}{extension}";
@@ -74,12 +74,9 @@ impl Layout {
     /// never from its rows, so that it holds for an empty view too: if there
     /// are profiles and all embed the object under one key, each object gets a
     /// file with its manifest; otherwise there is one document.
-    pub fn resolve<'a>(
-        sink: &SnapshotSinkSpec,
-        profiles: impl IntoIterator<Item = &'a ProfileSpec>,
-    ) -> Result<Self, LayoutError> {
+    pub fn resolve(sink: &SnapshotSinkSpec, schema: &Schema) -> Result<Self, LayoutError> {
         let layout = sink.common.layout.clone().unwrap_or_default();
-        let embedded = Embedded::of(profiles);
+        let embedded = Embedded::of(schema);
         let mode = layout.mode.unwrap_or(match embedded {
             Embedded::Always(_) => LayoutMode::PerResource,
             Embedded::Sometimes(_) | Embedded::Never => LayoutMode::Document,
@@ -137,19 +134,46 @@ impl Layout {
         &self.cluster
     }
 
+    /// Everything about the layout that decides paths and bytes, as a text
+    /// that stays the same from one version of the program to the next.
+    pub fn describe(&self) -> String {
+        let Self { mode, content, format, cluster, document, object, index, spelling } = self;
+        let Spelling { longest_segment, kind, group } = spelling;
+        let mode = match mode {
+            LayoutMode::Document => "document",
+            LayoutMode::PerResource => "perResource",
+            LayoutMode::Split => "split",
+        };
+        let content = match content {
+            Content::Item => "item".to_owned(),
+            Content::Attributes => "attributes".to_owned(),
+            Content::Manifest { key } => format!("manifest {key:?}"),
+        };
+        let kind = matches!(kind, Kind::Lowercase);
+        let group = matches!(group, Group::Shown);
+        let index = index.as_ref().map(Template::source);
+        format!(
+            "{mode}\n{content}\n{}\n{cluster:?}\n{:?}\n{:?}\n{index:?}\n\
+             {longest_segment} {kind} {group}\n",
+            extension(*format),
+            document.source(),
+            object.source(),
+        )
+    }
+
     /// Where the document goes; `part` is which part of how many, from one.
     ///
     /// Parquet has a path of its own, which query engines read as columns.
     pub fn document_path(
         &self,
-        inventory: &InventoryKey,
+        edition: &Edition,
         part: Option<(usize, usize)>,
     ) -> Result<String, PathError> {
         let suffix = part.map(path::part_suffix).unwrap_or_default();
         if self.format == Format::Parquet {
-            return Ok(path::columnar(&self.cluster, inventory, &suffix));
+            return Ok(path::columnar(&self.cluster, edition, &suffix));
         }
-        let path = self.render_document(&self.document, inventory)?;
+        let path = self.render_document(&self.document, edition)?;
         Ok(path::with_suffix(&path, self.document.ending(extension(self.format)), &suffix))
     }
 
@@ -157,16 +181,16 @@ impl Layout {
     /// there too; the tree settles that.
     pub fn object_path(
         &self,
-        inventory: &InventoryKey,
+        edition: &Edition,
         identity: &Identity<'_>,
     ) -> Result<String, PathError> {
-        let values = path::Values { layout: self, inventory };
+        let values = path::Values { layout: self, edition };
         path::object(&self.object.render(|field| values.segment(field, identity)))
     }
 
     /// Where the index of the tree goes, if it has one.
-    pub fn index_path(&self, inventory: &InventoryKey) -> Option<Result<String, PathError>> {
-        self.index.as_ref().map(|template| self.render_document(template, inventory))
+    pub fn index_path(&self, edition: &Edition) -> Option<Result<String, PathError>> {
+        self.index.as_ref().map(|template| self.render_document(template, edition))
     }
 
     /// The path with something before its extension.
@@ -174,12 +198,8 @@ impl Layout {
         path::with_suffix(path, self.object.ending(extension(self.format)), suffix)
     }
 
-    fn render_document(
-        &self,
-        template: &Template,
-        inventory: &InventoryKey,
-    ) -> Result<String, PathError> {
-        let values = path::Values { layout: self, inventory };
+    fn render_document(&self, template: &Template, edition: &Edition) -> Result<String, PathError> {
+        let values = path::Values { layout: self, edition };
         path::document(&template.render(|field| values.literal(field)))
     }
 }
@@ -229,15 +249,10 @@ enum Embedded {
 }
 
 impl Embedded {
-    fn of<'a>(profiles: impl IntoIterator<Item = &'a ProfileSpec>) -> Self {
-        let mut keys = Vec::new();
-        let mut others = false;
-        for profile in profiles {
-            match &profile.export {
-                Some(export) if export.mode == ExportMode::Resource => keys.push(&export.key),
-                _ => others = true,
-            }
-        }
+    fn of(schema: &Schema) -> Self {
+        let profiles = &schema.profiles;
+        let mut keys: Vec<_> = profiles.iter().filter_map(|one| one.embeds.as_ref()).collect();
+        let others = keys.len() < profiles.len();
         keys.sort_unstable();
         keys.dedup();
         match keys.as_slice() {

@@ -10,8 +10,22 @@
 //!   their kinds are called.
 //! - What a tree costs follows what has changed in it, not what it holds.
 //!
-//! Start with [`layout::Layout`], which is resolved once for a sink and the
-//! profiles of a view; [`encode`] writes what its paths hold.
+//! - Nothing reports success before the destination has acknowledged it.
+//!
+//! Start with [`Sink`], which every backend is; [`deliver`] is what surrounds
+//! it. [`layout::Layout`] says where files go, [`encode`] what they hold.
 
+mod sink;
+mod schema;
+mod progress;
+mod memory;
 pub mod layout;
 pub mod encode;
+
+pub use memory::{MemoryDestination, MemorySink};
+pub use progress::Progress;
+pub use schema::{Column, ColumnType, ProfileSchema, Schema};
+pub use sink::{
+    Cause, Document, Export, Farewell, InventoryKey, Patience, Receipt, RefusedRow, Sink,
+    SinkError, Wrote,
+};

@@ -10,7 +10,7 @@ use kollect_api::Format;
 use kollect_inventory::{Identity, Row};
 use kollect_sinks::{
     encode::{self, Content},
-    layout::{manifest::SetManifest, path::InventoryKey},
+    layout::{manifest::SetManifest, path::Edition},
 };
 use serde_json::json;
 use support::{
@@ -93,10 +93,10 @@ fn the_contract_gives_lengths_and_digests() {
 
 #[test]
 fn the_manifest_of_a_set_is_as_recorded() {
-    let inventory = inventory();
+    let edition = inventory();
     let manifest = SetManifest {
         cluster: "eu-1",
-        inventory: &inventory,
+        edition: &edition,
         part_total: 2,
         exported_at: exported_at(),
         paths: vec!["eu-1/shop/service/web.yaml", "eu-1/shop/deployment/web.yaml"],
@@ -288,6 +288,7 @@ mod support {
 
     use kollect_inventory::{digest::hexadecimal, envelope::Header, sort};
     use kollect_sinks::layout::{Layout, tree::Tree};
+    use kollect_sinks::{InventoryKey, Schema};
     use serde_json::Value;
     use sha2::{Digest as _, Sha256};
 
@@ -388,12 +389,13 @@ mod support {
         Header { generation: 7, exported_at: exported_at(), ..Header::default() }
     }
 
-    pub(super) fn inventory() -> InventoryKey {
-        InventoryKey { namespace: "shop".into(), name: "web-stack".into(), generation: 7 }
+    pub(super) fn inventory() -> Edition {
+        let inventory = InventoryKey { namespace: "shop".into(), name: "web-stack".into() };
+        Edition { inventory, generation: 7 }
     }
 
     pub(super) fn resolve(sink: Value) -> Layout {
-        Layout::resolve(&serde_json::from_value(sink).unwrap(), []).unwrap()
+        Layout::resolve(&serde_json::from_value(sink).unwrap(), &Schema::default()).unwrap()
     }
 
     pub(super) fn layout(format: &str, layout: Value) -> Layout {

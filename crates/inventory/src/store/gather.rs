@@ -12,8 +12,8 @@ use super::{
     slab::{NIL, Slot, SlotId},
 };
 use crate::{
-    change::{Batch, Change, Confines, PartitionChange, Ticket, Tombstone, Watermark},
-    key::{CursorId, PartitionId, PartitionKey, ViewId},
+    change::{Batch, Change, PartitionChange, Ticket, Tombstone, Watermark},
+    key::{CursorId, PartitionKey, ViewId},
     row::Row,
 };
 
@@ -61,18 +61,11 @@ impl Store {
         let ticket = self.next_ticket();
         let holder = self.views.get(&view.0)?;
         let rows = self.view_rows(view);
-        let (covered, uncovered): (Vec<_>, Vec<_>) =
-            holder.partitions.iter().copied().partition(|id| self.is_covered(*id));
-        let owed: BTreeSet<_> = uncovered.iter().copied().collect();
-        let keys = |ids: Vec<PartitionId>| {
-            ids.iter()
-                .filter_map(|id| self.partitions.get(&id.0))
-                .map(|home| home.key.clone())
-                .collect()
-        };
+        let confines = self.confines(view)?;
+        let owed: BTreeSet<_> =
+            holder.partitions.iter().copied().filter(|id| !self.is_covered(*id)).collect();
         let settled = holder.settled;
         let content = (owed.is_empty() && settled).then_some(holder.content);
-        let confines = Confines { uncovered: keys(uncovered), covered: keys(covered), settled };
         let sequence = self.sequence;
         self.walked += rows.len() as u64;
         self.rewind(cursor, |reader| (reader.unacknowledged, reader.unread) = (NIL, NIL));

@@ -10,7 +10,7 @@ use super::{
     slab::NIL,
 };
 use crate::{
-    change::Content,
+    change::{Confines, Content},
     key::{PartitionId, ViewId},
     row::Row,
 };
@@ -101,6 +101,19 @@ impl Store {
     pub fn is_warm(&self, view: ViewId) -> bool {
         let holder = self.views.get(&view.0);
         holder.is_some_and(|view| view.partitions.iter().all(|id| self.is_tried(*id)))
+    }
+
+    /// Which partitions of a view are known in full, and which are not.
+    pub fn confines(&self, view: ViewId) -> Option<Confines> {
+        let holder = self.views.get(&view.0)?;
+        let (covered, uncovered): (Vec<_>, Vec<_>) =
+            holder.partitions.iter().copied().partition(|id| self.is_covered(*id));
+        let keys = |ids: Vec<PartitionId>| {
+            let homes = ids.iter().filter_map(|id| self.partitions.get(&id.0));
+            homes.map(|home| home.key.clone()).collect()
+        };
+        let (covered, uncovered) = (keys(covered), keys(uncovered));
+        Some(Confines { uncovered, covered, settled: holder.settled })
     }
 
     /// Every row of a view, in no order.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Confines, Row, row::Identity};
+use crate::{Confines, Digest, Row, row::Identity};
 
 const OURS: &str = "w1";
 
@@ -7,17 +7,16 @@ fn token(writer: &str, sequence: i64) -> Token {
     Token { writer: writer.into(), sequence }
 }
 
-fn two_rows() -> Option<Content> {
-    Some(Content { rows: 2, ..Content::default() })
-}
+const TWO_ROWS: Option<Content> = Some(Content { rows: 2, digest: Digest::EMPTY });
 
 fn recorded() -> Recorded {
     Recorded {
         token: token("w0", 7),
-        content: two_rows(),
+        content: TWO_ROWS,
         projection: "p".into(),
         dirty: false,
         covered: Vec::new(),
+        missing: Vec::new(),
     }
 }
 
@@ -55,7 +54,7 @@ fn delta(recorded: Option<Recorded>, expected: Expected, change: Change) -> Case
 #[track_caller]
 fn check(case: &Case, expected: Result<Step, Refusal>) {
     let terms = Terms { writer: OURS, expected: &case.expected, trust: case.trust, now: 0 };
-    let watermark = Watermark { sequence: case.sequence, content: two_rows() };
+    let watermark = Watermark { sequence: case.sequence, content: TWO_ROWS };
     let outcome = judge(case.recorded.as_ref(), &terms, (&case.change, &watermark), "p");
     assert_eq!(outcome, expected);
 }

@@ -5,8 +5,11 @@ use kollect_api::Format;
 use kollect_inventory::envelope::SCHEMA_VERSION;
 use serde_json::{Value, json};
 
-use super::path::{self, InventoryKey, PathError};
-use crate::encode::{self, EncodeError};
+use super::path::{self, Edition, PathError};
+use crate::{
+    encode::{self, EncodeError},
+    sink::InventoryKey,
+};
 
 /// The index of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +70,7 @@ fn around_time(index: &[u8]) -> Option<(&[u8], &[u8])> {
 pub struct SetManifest<'a> {
     /// The name of the cluster, not blank.
     pub cluster: &'a str,
-    pub inventory: &'a InventoryKey,
+    pub edition: &'a Edition,
     pub part_total: usize,
     /// When the export was made; written in whole seconds.
     pub exported_at: Timestamp,
@@ -78,14 +81,14 @@ pub struct SetManifest<'a> {
 impl SetManifest<'_> {
     /// Where it goes, whatever the layout.
     pub fn path(&self) -> Result<String, PathError> {
-        let InventoryKey { namespace, name, generation: _ } = self.inventory;
+        let InventoryKey { namespace, name } = &self.edition.inventory;
         path::document(&format!("inventory/{namespace}/{name}.manifest.json"))
     }
 
     /// The manifest as a file; always JSON.
     pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
-        let Self { cluster, inventory, part_total, exported_at, paths } = self;
-        let InventoryKey { namespace, name, generation } = inventory;
+        let Self { cluster, edition, part_total, exported_at, paths } = self;
+        let Edition { inventory: InventoryKey { namespace, name }, generation } = edition;
         let mut sorted = paths.clone();
         sorted.sort_unstable();
         let members = [

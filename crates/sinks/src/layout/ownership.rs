@@ -12,9 +12,10 @@ use kollect_inventory::{Identity, digest::hexadecimal};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    path::{InventoryKey, PathError, private_folder},
+    path::{PathError, private_folder},
     tree::FileOp,
 };
+use crate::sink::InventoryKey;
 
 /// Says that a partition has rows in a file.
 ///
@@ -214,8 +215,7 @@ mod tests {
     }
 
     fn ownership() -> Ownership {
-        let inventory =
-            InventoryKey { namespace: "shop".into(), name: "web".into(), generation: 1 };
+        let inventory = InventoryKey { namespace: "shop".into(), name: "web".into() };
         Ownership::new("", &inventory).unwrap()
     }
 

@@ -4,12 +4,12 @@ use kollect_inventory::{Identity, digest::hexadecimal};
 use sha2::{Digest as _, Sha256};
 
 use super::{Group, Kind, Layout, extension, template::Field};
+use crate::sink::InventoryKey;
 
-/// What paths say about an inventory.
+/// An inventory at one generation: what paths say about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct InventoryKey {
-    pub namespace: String,
-    pub name: String,
+pub struct Edition {
+    pub inventory: InventoryKey,
     pub generation: i64,
 }
 
@@ -32,7 +32,7 @@ pub enum PathError {
 /// The folder for our own files about an inventory at a destination: its
 /// ownership list and its watermark.
 pub fn private_folder(cluster: &str, inventory: &InventoryKey) -> Result<String, PathError> {
-    let InventoryKey { namespace, name, generation: _ } = inventory;
+    let InventoryKey { namespace, name } = inventory;
     let cluster = super::cluster_or_default(Some(cluster));
     let below = document(&format!("{cluster}/{namespace}/{name}"))?;
     Ok(format!(".kollect/{below}"))
@@ -41,7 +41,7 @@ pub fn private_folder(cluster: &str, inventory: &InventoryKey) -> Result<String,
 /// The values of placeholders.
 pub(super) struct Values<'a> {
     pub(super) layout: &'a Layout,
-    pub(super) inventory: &'a InventoryKey,
+    pub(super) edition: &'a Edition,
 }
 
 impl Values<'_> {
@@ -49,9 +49,9 @@ impl Values<'_> {
     pub(super) fn literal(&self, field: Field) -> String {
         match field {
             Field::Cluster => self.layout.cluster.clone(),
-            Field::Namespace => self.inventory.namespace.clone(),
-            Field::Name => self.inventory.name.clone(),
-            Field::Generation => self.inventory.generation.to_string(),
+            Field::Namespace => self.edition.inventory.namespace.clone(),
+            Field::Name => self.edition.inventory.name.clone(),
+            Field::Generation => self.edition.generation.to_string(),
             Field::Extension => extension(self.layout.format).to_owned(),
             Field::TargetNamespace
             | Field::TargetName
@@ -183,8 +183,8 @@ pub(super) fn part_suffix((index, total): (usize, usize)) -> String {
 }
 
 /// The path of a Parquet object, as query engines read columns off it.
-pub(super) fn columnar(cluster: &str, inventory: &InventoryKey, suffix: &str) -> String {
-    let InventoryKey { namespace, name, generation } = inventory;
+pub(super) fn columnar(cluster: &str, edition: &Edition, suffix: &str) -> String {
+    let Edition { inventory: InventoryKey { namespace, name }, generation } = edition;
     let name = format!("{name}{suffix}");
     let [cluster, namespace, name] = [cluster, namespace, &name].map(column_value);
     format!(
@@ -280,8 +280,7 @@ mod tests {
 
     #[test]
     fn our_own_files_stand_apart() {
-        let inventory =
-            InventoryKey { namespace: "shop".into(), name: "web".into(), generation: 7 };
+        let inventory = InventoryKey { namespace: "shop".into(), name: "web".into() };
         assert_eq!(private_folder(" ", &inventory), Ok(".kollect/default/shop/web".to_owned()));
         assert_eq!(private_folder("eu-1", &inventory), Ok(".kollect/eu-1/shop/web".to_owned()));
         assert!(private_folder("..", &inventory).is_err());

@@ -64,6 +64,19 @@ const OBJECT: [(&str, Field); 7] = [
 ];
 
 impl Template {
+    /// The template as it was written.
+    pub(super) fn source(&self) -> String {
+        let name = |field: &Field| {
+            let known = DOCUMENT.iter().chain(&OBJECT).find(|(_, known)| known == field);
+            known.map_or("", |(name, _)| name)
+        };
+        let text = |piece: &Piece| match piece {
+            Piece::Literal(text) => text.clone(),
+            Piece::Field(field) => format!("{{{}}}", name(field)),
+        };
+        self.pieces.iter().map(text).collect()
+    }
+
     /// Reads the path of a document, which must name its inventory.
     pub(super) fn document(text: &str) -> Result<Self, TemplateError> {
         let template = Self::read(text, &DOCUMENT)?;

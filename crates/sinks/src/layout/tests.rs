@@ -1,6 +1,7 @@
-use kollect_api::{Index, ResourceExport, Serialization};
+use kollect_api::{Index, Serialization};
 
 use super::*;
+use crate::{schema::ProfileSchema, sink::InventoryKey};
 
 fn sink(settings: serde_json::Value) -> SnapshotSinkSpec {
     let mut spec = serde_json::json!({"type": "git"});
@@ -10,15 +11,18 @@ fn sink(settings: serde_json::Value) -> SnapshotSinkSpec {
     serde_json::from_value(spec).unwrap()
 }
 
-fn embedding(key: &str) -> ProfileSpec {
-    let export =
-        ResourceExport { mode: ExportMode::Resource, key: key.into(), ..ResourceExport::default() };
-    ProfileSpec { export: Some(export), ..ProfileSpec::default() }
+fn embedding(key: &str) -> ProfileSchema {
+    ProfileSchema { embeds: Some(key.into()), ..ProfileSchema::default() }
+}
+
+fn edition(namespace: &str, name: &str) -> Edition {
+    let inventory = InventoryKey { namespace: namespace.into(), name: name.into() };
+    Edition { inventory, generation: 1 }
 }
 
 #[track_caller]
-fn check(settings: serde_json::Value, profiles: &[ProfileSpec], expected: (LayoutMode, Content)) {
-    let layout = Layout::resolve(&sink(settings), profiles).unwrap();
+fn check(settings: serde_json::Value, profiles: &[ProfileSchema], expected: (LayoutMode, Content)) {
+    let layout = Layout::resolve(&sink(settings), &Schema { profiles: profiles.to_vec() }).unwrap();
     assert_eq!((layout.mode(), layout.content().clone()), expected);
     assert_eq!(layout.cluster(), "default");
     assert_eq!(layout.format(), Format::Yaml);
@@ -30,7 +34,7 @@ fn manifest(key: &str) -> Content {
 
 #[test]
 fn profiles_that_embed_the_object_make_a_file_for_each() {
-    let plain = ProfileSpec::default();
+    let plain = ProfileSchema::default();
     let none = serde_json::json!({});
     let document = || (LayoutMode::Document, Content::Item);
     let both = [embedding("raw"), embedding("raw")];
@@ -52,15 +56,17 @@ fn what_the_author_chose_stays() {
     check(content("item"), &profiles, (LayoutMode::PerResource, Content::Item));
     check(content("attributes"), &[], (LayoutMode::Document, Content::Attributes));
     check(content("manifest"), &[], (LayoutMode::Document, manifest("resource")));
-    let mixed = [embedding("raw"), ProfileSpec::default()];
+    let mixed = [embedding("raw"), ProfileSchema::default()];
     check(content("manifest"), &mixed, (LayoutMode::Document, manifest("raw")));
 }
 
 #[test]
 fn an_index_belongs_to_trees() {
-    let inventory = InventoryKey { namespace: "shop".into(), name: "web".into(), generation: 1 };
+    let inventory = edition("shop", "web");
     let path = |layout: serde_json::Value| {
-        let layout = Layout::resolve(&sink(serde_json::json!({"layout": layout})), []).unwrap();
+        let layout =
+            Layout::resolve(&sink(serde_json::json!({"layout": layout})), &Schema::default())
+                .unwrap();
         layout.index_path(&inventory).transpose().unwrap()
     };
     let default = Some("inventory/shop/web.yaml".to_owned());
@@ -92,7 +98,7 @@ fn the_format_is_decided_in_one_place() {
 #[test]
 fn a_layout_that_cannot_work_is_refused() {
     let refused = |settings| {
-        let error = Layout::resolve(&sink(settings), []).unwrap_err();
+        let error = Layout::resolve(&sink(settings), &Schema::default()).unwrap_err();
         let source = std::error::Error::source(&error).map(ToString::to_string);
         (error.to_string(), source.unwrap_or_default())
     };
@@ -134,14 +140,13 @@ proptest::proptest! {
     ) {
         let template = format!("{}{{uid}}", pieces.concat());
         let spec = sink(serde_json::json!({"layout": {"pathTemplate": template}, "cluster": texts[0]}));
-        let Ok(layout) = Layout::resolve(&spec, []) else { return Ok(()) };
+        let Ok(layout) = Layout::resolve(&spec, &Schema::default()) else { return Ok(()) };
         let at = |index: usize| std::borrow::Cow::Owned(texts[index].clone());
         let identity = Identity {
             namespace: at(1), name: at(2), group: at(3), kind: at(4), uid: at(5),
             ..Identity::default()
         };
-        let inventory =
-            InventoryKey { namespace: texts[1].clone(), name: texts[2].clone(), generation: 1 };
+        let inventory = edition(&texts[1], &texts[2]);
         let paths = [
             layout.object_path(&inventory, &identity),
             layout.document_path(&inventory, None),
@@ -154,5 +159,26 @@ proptest::proptest! {
             }
             proptest::prop_assert!(!path.contains('\0') && !path.starts_with(".kollect/"));
         }
+    }
+}
+
+#[test]
+fn a_layout_can_be_told_from_another_by_its_description() {
+    let describe =
+        |settings| Layout::resolve(&sink(settings), &Schema::default()).unwrap().describe();
+    let plain = describe(serde_json::json!({}));
+    assert_eq!(
+        plain,
+        "document\nitem\n.yaml\n\"default\"\n\"inventory/{namespace}/{name}{extension}\"\n\
+         \"{cluster}/{sourceNamespace}/{kind}/{sourceName}{extension}\"\nNone\n63 true true\n"
+    );
+    for other in [
+        serde_json::json!({"cluster": "eu-1"}),
+        serde_json::json!({"pathTemplate": "{namespace}/{name}"}),
+        serde_json::json!({"serialization": {"format": "json"}}),
+        serde_json::json!({"layout": {"mode": "split"}}),
+        serde_json::json!({"layout": {"filename": {"lowercaseKind": false}}}),
+    ] {
+        assert_ne!(describe(other.clone()), plain, "{other}");
     }
 }

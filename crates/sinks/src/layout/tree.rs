@@ -13,7 +13,7 @@ use super::{
     Layout,
     manifest::Index,
     ownership::Line,
-    path::{InventoryKey, PathError, short_hash},
+    path::{Edition, PathError, short_hash},
 };
 use crate::encode::{self, EncodeError};
 
@@ -70,7 +70,7 @@ pub enum RefusedBecause {
 #[derive(Debug)]
 pub struct Tree {
     layout: Layout,
-    inventory: InventoryKey,
+    edition: Edition,
     /// The path of the index, which no row may have.
     index: Option<String>,
     /// Where each row asked to go.
@@ -108,11 +108,11 @@ struct Batch {
 impl Tree {
     /// A tree without rows. The layout must be one of files; the generation of
     /// the inventory stays what it is, because paths may hold it.
-    pub fn new(layout: Layout, inventory: InventoryKey) -> Result<Self, PathError> {
-        let index = layout.index_path(&inventory).transpose()?;
+    pub fn new(layout: Layout, edition: Edition) -> Result<Self, PathError> {
+        let index = layout.index_path(&edition).transpose()?;
         Ok(Self {
             layout,
-            inventory,
+            edition,
             index,
             places: HashMap::new(),
             slots: HashMap::new(),
@@ -167,7 +167,7 @@ impl Tree {
     }
 
     fn insert(&mut self, key: &Key, row: &Row, batch: &mut Batch) -> Result<(), RefusedBecause> {
-        let path: Arc<str> = self.layout.object_path(&self.inventory, &row.identity())?.into();
+        let path: Arc<str> = self.layout.object_path(&self.edition, &row.identity())?.into();
         let known = self.places.get(key) == Some(&path);
         let slot = self.slots.get(&path);
         if known && slot.is_some_and(|slot| slot.rows.iter().any(|(_, known)| known == row)) {

@@ -2,16 +2,17 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::{schema::Schema, sink::InventoryKey};
 
 fn layout(settings: serde_json::Value) -> Layout {
     let spec =
         json!({"type": "file", "file": {"path": "/x"}, "cluster": "eu-1", "layout": settings});
-    Layout::resolve(&serde_json::from_value(spec).unwrap(), []).unwrap()
+    Layout::resolve(&serde_json::from_value(spec).unwrap(), &Schema::default()).unwrap()
 }
 
 fn tree(settings: serde_json::Value) -> Tree {
-    let inventory = InventoryKey { namespace: "shop".into(), name: "web".into(), generation: 1 };
-    Tree::new(layout(settings), inventory).unwrap()
+    let inventory = InventoryKey { namespace: "shop".into(), name: "web".into() };
+    Tree::new(layout(settings), Edition { inventory, generation: 1 }).unwrap()
 }
 
 fn attributes_tree() -> Tree {
