@@ -17,6 +17,8 @@ pub struct Batch {
     pub change: Change,
     /// How far the destination is once it has taken the batch.
     pub watermark: Watermark,
+    /// Whether nothing was left behind for a later batch.
+    pub is_last: bool,
 }
 
 /// Names one batch of one cursor; a later batch makes it void.
@@ -66,7 +68,19 @@ pub enum Change {
     },
 }
 
+impl Default for Change {
+    /// Nothing has changed.
+    fn default() -> Self {
+        Self::Since { upserts: Vec::new(), deletes: Vec::new(), partitions: Vec::new() }
+    }
+}
+
 impl Change {
+    /// Whether the destination is to be compared with all rows.
+    pub fn is_everything(&self) -> bool {
+        matches!(self, Self::All { .. })
+    }
+
     /// Whether there is nothing to write; a comparison always has something
     /// to look for.
     pub fn is_empty(&self) -> bool {

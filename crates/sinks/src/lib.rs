@@ -12,16 +12,28 @@
 //!
 //! - Nothing reports success before the destination has acknowledged it.
 //!
-//! Start with [`Sink`], which every backend is; [`deliver`] is what surrounds
+//! Start with [`Sink`], which every backend is; [`Delivery`] is what surrounds
 //! it. [`layout::Layout`] says where files go, [`encode`] what they hold.
 
 mod sink;
 mod schema;
 mod progress;
+mod credentials;
+mod deliver;
 mod memory;
 pub mod layout;
 pub mod encode;
 
+pub use credentials::Credentials;
+pub use deliver::{
+    Delivery,
+    context::{Alone, Clock, Context, Lease, Observer, Unobserved},
+    ledger::Ledger,
+    pair::{PairSettings, Unit},
+    pool::Pool,
+    scrub::Scrub,
+    state::{Family, PairKey, PairState, Phase, SinkKey, Turn, Work},
+};
 pub use memory::{MemoryDestination, MemorySink};
 pub use progress::Progress;
 pub use schema::{Column, ColumnType, ProfileSchema, Schema};

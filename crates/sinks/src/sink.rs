@@ -1,6 +1,6 @@
 //! What a sink is: the trait, what it is handed, what it answers.
 
-use std::{error::Error, fmt, sync::Arc};
+use std::{error::Error, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ use crate::{progress::Progress, schema::Schema};
 /// Keeps copies of inventories at one destination.
 ///
 /// What surrounds an export, such as deadlines, retries and the redaction of
-/// errors, is in [`crate::deliver`], once for all sinks.
+/// errors, is in [`crate::Delivery`], once for all sinks.
 #[async_trait]
 pub trait Sink: fmt::Debug + Send + Sync {
     /// Checks that the destination takes our credentials; says what it saw.
@@ -213,6 +213,15 @@ pub enum SinkError {
     /// The destination is not what a partial change is for.
     #[error("the destination is not as the last export left it")]
     OutOfStep,
+    /// The destination moved under us time and again.
+    #[error("the destination kept changing while it was written")]
+    Unsteady,
+    /// Nothing was accepted for too long.
+    #[error("nothing was accepted for {} s", .0.as_secs())]
+    Stalled(Duration),
+    /// The sink has a bug.
+    #[error("the sink panicked: {0}")]
+    Panicked(String),
     /// A document holds rows that cannot be read yet, and is left as it is.
     #[error("the document holds rows that have not been read yet: {}", list(.0))]
     Waiting(Vec<PartitionKey>),
@@ -229,6 +238,9 @@ impl SinkError {
             | Self::Conflict { .. }
             | Self::Behind(_)
             | Self::OutOfStep
+            | Self::Unsteady
+            | Self::Stalled(_)
+            | Self::Panicked(_)
             | Self::Waiting(_) => ErrorClass::Transient,
         }
     }
@@ -237,11 +249,13 @@ impl SinkError {
     pub fn effect(&self) -> Effect {
         match self {
             Self::Unreachable { effect, .. } | Self::Rejected { effect, .. } => *effect,
+            Self::Stalled(_) | Self::Panicked(_) => Effect::Unknown,
             Self::Refused { .. }
             | Self::Unusable(_)
             | Self::Conflict { .. }
             | Self::Behind(_)
             | Self::OutOfStep
+            | Self::Unsteady
             | Self::Waiting(_) => Effect::None,
         }
     }

@@ -86,7 +86,7 @@ impl Store {
         });
         state.seen = sequence;
         let watermark = Watermark { sequence, content };
-        Some(Batch { ticket, change: Change::All { rows, confines }, watermark })
+        Some(Batch { ticket, change: Change::All { rows, confines }, watermark, is_last: true })
     }
 
     fn since(&mut self, cursor: CursorId, view: ViewId, most: usize) -> Option<Batch> {
@@ -130,9 +130,10 @@ impl Store {
             owed: BTreeSet::new(),
         });
         state.seen = newest;
+        let is_last = walked.stopped_at.is_none();
         let Walked { upserts, deletes, .. } = walked;
         let change = Change::Since { upserts, deletes, partitions };
-        Some(Batch { ticket, change, watermark: Watermark { sequence, content } })
+        Some(Batch { ticket, change, watermark: Watermark { sequence, content }, is_last })
     }
 
     /// What is to be told about a partition that came or went. One that has

@@ -84,6 +84,9 @@ impl Store {
             if state.is_some_and(|state| state.unsettled && state.flight.is_none()) {
                 self.start_over(cursor);
             }
+            if self.is_from_scratch(cursor) {
+                self.woken.insert(cursor);
+            }
         }
     }
 
@@ -97,10 +100,12 @@ impl Store {
         self.views.get(&view.0).map_or(0, |view| view.uncovered)
     }
 
-    /// Whether every partition of a view has been read, or has failed to be.
+    /// Whether it is known what a view holds, and every partition of it has
+    /// been read, or has failed to be.
     pub fn is_warm(&self, view: ViewId) -> bool {
-        let holder = self.views.get(&view.0);
-        holder.is_some_and(|view| view.partitions.iter().all(|id| self.is_tried(*id)))
+        let is_warm =
+            |holder: &View| holder.settled && holder.partitions.iter().all(|id| self.is_tried(*id));
+        self.views.get(&view.0).is_some_and(is_warm)
     }
 
     /// Which partitions of a view are known in full, and which are not.

@@ -1,0 +1,72 @@
+//! The store, shared between those who collect and those who copy.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use kollect_inventory::{CursorId, Store, ViewId};
+use tokio::sync::watch;
+
+/// The one store of a process; cheap to clone.
+///
+/// The lock is held for one operation at a time and never across an await.
+/// Whoever changes rows wakes the pairs that have something to copy by it.
+#[derive(Clone)]
+pub struct Ledger(Arc<Shared>);
+
+struct Shared {
+    store: Mutex<Store>,
+    bells: Mutex<BTreeMap<CursorId, watch::Sender<()>>>,
+}
+
+/// Rings when a cursor has something to read.
+pub(super) type Bell = watch::Receiver<()>;
+
+impl Ledger {
+    pub fn new(store: Store) -> Self {
+        Self(Arc::new(Shared { store: Mutex::new(store), bells: Mutex::default() }))
+    }
+
+    /// Reads or changes the store.
+    pub fn with<T>(&self, operation: impl FnOnce(&mut Store) -> T) -> T {
+        let mut store = unpoisoned(&self.0.store);
+        let answer = operation(&mut store);
+        let woken = store.take_woken();
+        drop(store);
+        if !woken.is_empty() {
+            let bells = unpoisoned(&self.0.bells);
+            for bell in woken.iter().filter_map(|cursor| bells.get(cursor)) {
+                bell.send_replace(());
+            }
+        }
+        answer
+    }
+
+    /// A cursor, and the bell that rings for it.
+    pub(super) fn follow(&self, view: ViewId) -> (CursorId, Bell) {
+        let (ring, bell) = watch::channel(());
+        let cursor = unpoisoned(&self.0.store).open_cursor(view);
+        unpoisoned(&self.0.bells).insert(cursor, ring);
+        (cursor, bell)
+    }
+
+    /// Gives a cursor up.
+    pub(super) fn unfollow(&self, cursor: CursorId) {
+        unpoisoned(&self.0.bells).remove(&cursor);
+        self.with(|store| store.close_cursor(cursor));
+    }
+}
+
+impl fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ledger").field("rows", &unpoisoned(&self.0.store).rows()).finish()
+    }
+}
+
+/// A panic while the store was changed is a bug that must not stop every
+/// other target and sink; the store's own operations do not panic.
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,370 @@
+//! One inventory and one sink: wake, gather, export, acknowledge.
+
+mod attempt;
+mod prepare;
+mod settle;
+mod report;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use kollect_inventory::{
+    CursorId, Identity, ViewId, Watermark,
+    schedule::{self, ErrorClass, History, Moment, Next, Pace},
+    watermark::Expected,
+};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use self::{attempt::Attempt, settle::Then};
+use super::{
+    breaker::{Call, Gate},
+    context::Context,
+    ledger::Bell,
+    scrub::Scrub,
+    state::{PairKey, PairState, Work},
+    stop::Stop,
+};
+use crate::{
+    schema::Schema,
+    sink::{Farewell, Receipt, Sink, SinkError},
+};
+
+/// So often a pair repeats at once what a moving destination made void.
+const AT_ONCE: usize = 6;
+/// Conflicts with another writer are counted over this time.
+const CONFLICTS_WITHIN: Duration = Duration::from_mins(10);
+/// And so many of them need somebody to look.
+const MOST_CONFLICTS: usize = 3;
+/// So many refused rows are named.
+const MOST_NAMED: usize = 20;
+
+/// Everything about a pair that is decided outside of it.
+#[derive(Clone, Debug)]
+pub struct PairSettings {
+    /// What is copied.
+    pub view: ViewId,
+    pub schema: Arc<Schema>,
+    /// Generation of the inventory.
+    pub generation: i64,
+    /// Where it is copied to.
+    pub sink: Arc<dyn Sink>,
+    pub scrub: Scrub,
+    /// Changes when the copy may have to be another: uid and spec of the
+    /// inventory.
+    pub source: String,
+    /// Changes when the destination may be another: generation of the sink,
+    /// versions of its Secrets.
+    pub destination: String,
+    pub pace: Pace,
+    pub unit: Unit,
+    /// Most bytes of one document, if it is cut.
+    pub limit: Option<usize>,
+    /// About so many rows go into one export.
+    pub batch: usize,
+    /// An export that shows no progress for so long is given up.
+    pub deadline: Duration,
+    /// So long the first export waits for rows that have not been read.
+    pub warmup: Duration,
+}
+
+/// What a sink writes at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Rows, or a file for each: the change is enough.
+    Rows,
+    /// A document, for which all rows are needed.
+    Document,
+}
+
+/// What a pair is told.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Configure(Box<PairSettings>),
+    Compare,
+    Retire {
+        farewell: Farewell,
+        budget: Duration,
+        answer: oneshot::Sender<Result<Receipt, String>>,
+    },
+    Stop,
+}
+
+/// One pair and what it has been through.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    key: PairKey,
+    settings: PairSettings,
+    context: Arc<Context>,
+    cursor: CursorId,
+    bell: Bell,
+    started: Moment,
+    history: History,
+    /// What the last failure said, without secrets.
+    trouble: Option<String>,
+    expected: Expected,
+    /// What the destination has acknowledged, and for which generation.
+    acknowledged: Option<(Watermark, i64)>,
+    /// When the last export was gathered that brought everything.
+    fresh: Option<Moment>,
+    /// Rows that the destination does not have because it refuses them.
+    refused: BTreeMap<Identity<'static>, String>,
+    /// When somebody else was found to have written.
+    conflicts: Vec<Moment>,
+    /// Nothing is done before this time, and why; new rows may end it.
+    hold: Option<Hold>,
+    last_export: Option<Timestamp>,
+    receipt: Option<Receipt>,
+    state: watch::Sender<PairState>,
+}
+
+/// Why a pair waits although there is work.
+#[derive(Clone, Debug)]
+struct Hold {
+    until: Moment,
+    why: String,
+    /// Whether news from the store end it.
+    for_rows: bool,
+}
+
+/// What ended a wait.
+enum Event {
+    Time,
+    Rows,
+    Recovered,
+    Lease,
+    Told(Command),
+    Stopped,
+}
+
+impl Pair {
+    pub(super) fn new(
+        key: PairKey,
+        settings: PairSettings,
+        context: Arc<Context>,
+        state: watch::Sender<PairState>,
+    ) -> Self {
+        let (cursor, bell) = context.ledger.follow(settings.view);
+        let started = context.clock.moment();
+        let mut pair = Self {
+            key,
+            settings,
+            cursor,
+            bell,
+            started,
+            history: History::default(),
+            trouble: None,
+            expected: Expected::Unread,
+            acknowledged: None,
+            fresh: None,
+            refused: BTreeMap::new(),
+            conflicts: Vec::new(),
+            hold: None,
+            last_export: None,
+            receipt: None,
+            state,
+            context,
+        };
+        pair.due_at_once();
+        pair
+    }
+
+    /// Works until told to stop. What the destination has not acknowledged by
+    /// then is left to whoever comes next.
+    pub(super) async fn run(
+        mut self,
+        mut commands: mpsc::UnboundedReceiver<Command>,
+        stop: Stop,
+    ) -> PairKey {
+        let mut recovery = self.context.breakers().recovery(&self.key.sink);
+        let mut lease = self.context.lease.held();
+        while !stop.is_asked() {
+            if let Ok(command) = commands.try_recv() {
+                if self.obey(command, &stop).await {
+                    break;
+                }
+                continue;
+            }
+            let may_write = *lease.borrow_and_update();
+            let until = match self.next() {
+                _ if !may_write => None,
+                Next::Export => {
+                    self.turn(Work::Export, &stop).await;
+                    continue;
+                }
+                Next::Compare => {
+                    self.turn(Work::Compare, &stop).await;
+                    continue;
+                }
+                Next::Verify => {
+                    self.turn(Work::Verify, &stop).await;
+                    continue;
+                }
+                Next::At(moment) => Some(moment),
+                Next::Idle => None,
+            };
+            // News that make no difference do not wake anybody.
+            let listens = match &self.hold {
+                Some(hold) => hold.for_rows,
+                None => self.history.waiting.is_none(),
+            };
+            let now = self.now();
+            let until = [until, self.lag_ends()].into_iter().flatten().min();
+            let event = tokio::select! {
+                biased;
+                () = stop.asked() => Event::Stopped,
+                command = commands.recv() => command.map_or(Event::Stopped, Event::Told),
+                Ok(()) = lease.changed() => Event::Lease,
+                Ok(()) = recovery.changed() => Event::Recovered,
+                Ok(()) = self.bell.changed(), if listens => Event::Rows,
+                () = sleep(until, now) => Event::Time,
+            };
+            match event {
+                Event::Stopped => break,
+                Event::Told(command) => {
+                    if self.obey(command, &stop).await {
+                        break;
+                    }
+                }
+                Event::Rows => self.rows_came(),
+                Event::Recovered => self.sink_recovered(),
+                Event::Lease => {}
+                Event::Time => self.time_passed(),
+            }
+        }
+        self.context.ledger.unfollow(self.cursor);
+        self.key
+    }
+
+    fn now(&self) -> Moment {
+        self.context.clock.moment()
+    }
+
+    fn next(&self) -> Next {
+        match &self.hold {
+            Some(hold) if self.now() < hold.until => Next::At(hold.until),
+            _ => schedule::next(&self.history, &self.settings.pace, self.now()),
+        }
+    }
+
+    /// Does one piece of work at the destination, again where the destination
+    /// turned out to be another than we thought.
+    async fn turn(&mut self, mut work: Work, stop: &Stop) {
+        self.hold = None;
+        for _ in 0..AT_ONCE {
+            let now = self.now();
+            let sink = self.key.sink.clone();
+            if let Gate::Wait(until) = self.context.breakers().of(&sink, |one| one.enter(now)) {
+                return self.wait_for("the sink fails again and again, and is left alone", until);
+            }
+            let Some(attempt) = self.prepare(work) else {
+                return self.context.breakers().leave(&sink, Call::Given, now);
+            };
+            let outcome = self.run_attempt(&attempt, stop).await;
+            match self.settle(attempt, outcome).await {
+                Then::Rest => return self.publish(),
+                Then::Again(next) => work = next,
+            }
+        }
+        let moving = SinkError::Unsteady;
+        self.failed(ErrorClass::Transient, self.settings.scrub.error(&moving));
+    }
+
+    /// Does what it is told; whether that was the last.
+    async fn obey(&mut self, command: Command, stop: &Stop) -> bool {
+        match command {
+            Command::Configure(settings) => self.configure(*settings),
+            Command::Compare => {
+                self.history.compared = None;
+                self.context.ledger.with(|store| store.start_over(self.cursor));
+                self.turn(Work::Compare, stop).await;
+            }
+            Command::Retire { farewell, budget, answer } => {
+                let outcome = self.retire(farewell, budget, stop).await;
+                // Whoever asked may have gone meanwhile; then nobody needs it.
+                drop(answer.send(outcome));
+                return true;
+            }
+            Command::Stop => return true,
+        }
+        false
+    }
+
+    /// R13: a cursor belongs to one inventory and one destination.
+    fn configure(&mut self, settings: PairSettings) {
+        let old = std::mem::replace(&mut self.settings, settings);
+        let other_view = old.view != self.settings.view;
+        if other_view {
+            self.context.ledger.unfollow(self.cursor);
+            (self.cursor, self.bell) = self.context.ledger.follow(self.settings.view);
+        }
+        let other_source = other_view
+            || old.source != self.settings.source
+            || old.schema != self.settings.schema
+            || old.generation != self.settings.generation;
+        let other_destination = old.destination != self.settings.destination;
+        if other_destination {
+            self.expected = Expected::Unread;
+            self.conflicts.clear();
+        }
+        if other_source || other_destination {
+            self.context.ledger.with(|store| store.start_over(self.cursor));
+            (self.history.failure, self.trouble) = (None, None);
+            self.hold = None;
+            self.due_at_once();
+        }
+        self.publish();
+    }
+
+    fn rows_came(&mut self) {
+        let now = self.now();
+        self.bell.mark_unchanged();
+        if self.hold.as_ref().is_some_and(|hold| hold.for_rows) {
+            self.hold = None;
+        }
+        let (first, _) = self.history.waiting.unwrap_or((now, now));
+        self.history.waiting = Some((first, now));
+    }
+
+    fn time_passed(&mut self) {
+        if self.bell.has_changed().unwrap_or(false) {
+            self.rows_came();
+        }
+        self.publish();
+    }
+
+    /// R20: the first success after a breaker opened wakes all pairs.
+    fn sink_recovered(&mut self) {
+        let transient = |failure: &schedule::Failure| failure.class == ErrorClass::Transient;
+        if self.history.failure.as_ref().is_some_and(transient) || self.hold.is_some() {
+            self.history.failure = None;
+            self.hold = None;
+            self.due_at_once();
+        }
+    }
+
+    /// What waits has waited long enough.
+    fn due_at_once(&mut self) {
+        self.history.waiting = Some((Moment::ZERO, Moment::ZERO));
+    }
+
+    fn wait_for(&mut self, why: &str, until: Moment) {
+        self.hold = Some(Hold { until, why: why.to_owned(), for_rows: false });
+        self.publish();
+    }
+
+    fn failed(&mut self, class: ErrorClass, message: String) {
+        let attempts = self.history.failure.map_or(0, |failure| failure.attempts) + 1;
+        let (at, jitter) = (self.now(), self.context.clock.chance());
+        self.history.failure = Some(schedule::Failure { at, class, attempts, jitter });
+        self.trouble = Some(message);
+        self.publish();
+    }
+}
+
+/// Sleeps until a moment; for ever if there is none.
+async fn sleep(until: Option<Moment>, now: Moment) {
+    match until {
+        Some(until) => tokio::time::sleep(until.saturating_sub(now)).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,91 @@
+//! What a pair says about itself.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use kollect_inventory::{
+    Content, Identity,
+    schedule::{self, ErrorClass, Moment},
+};
+
+use super::{MOST_NAMED, Pair};
+use crate::{
+    deliver::state::{PairState, Phase, Turn, Work},
+    sink::{Receipt, RefusedRow},
+};
+
+impl Pair {
+    /// When the copy will have lagged too long to be called in sync.
+    pub(super) fn lag_ends(&self) -> Option<Moment> {
+        let is_synced =
+            matches!(self.state.borrow().phase, Phase::Exported | Phase::Partial { .. });
+        let waiting = self.history.waiting?;
+        let last = self.history.success.map_or(Duration::ZERO, |(_, took)| took);
+        let limit = schedule::lag_limit(&self.settings.pace, last);
+        // What has never been copied in full has no lag; it is not there.
+        is_synced.then_some(self.fresh?.max(waiting.0) + limit)
+    }
+
+    fn is_late(&self) -> bool {
+        self.lag_ends().is_some_and(|ends| ends <= self.now())
+    }
+
+    /// R22: says how the pair is doing, if that is news.
+    pub(super) fn publish(&self) {
+        let content: Option<Content> =
+            self.acknowledged.as_ref().and_then(|(watermark, _)| watermark.content);
+        let state = PairState {
+            phase: self.phase(),
+            generation: self.settings.generation,
+            last_export: self.last_export,
+            content,
+            receipt: self.receipt.clone(),
+        };
+        self.state.send_if_modified(|current| {
+            let news = *current != state;
+            *current = state;
+            news
+        });
+    }
+
+    fn phase(&self) -> Phase {
+        if let (Some(failure), Some(message)) = (&self.history.failure, &self.trouble) {
+            let wait = failure.retry_at().saturating_sub(self.now());
+            let retry_at = self.context.clock.timestamp().saturating_add(wait);
+            return Phase::Failed {
+                class: failure.class,
+                message: message.clone(),
+                attempts: failure.attempts,
+                retry_at: retry_at.unwrap_or(Timestamp::MAX),
+            };
+        }
+        let acknowledged = self.acknowledged.as_ref();
+        let current =
+            acknowledged.is_some_and(|(_, generation)| *generation == self.settings.generation);
+        if !current || self.fresh.is_none() {
+            let why = self.hold.as_ref().map(|hold| hold.why.as_str());
+            return Phase::Progressing(why.unwrap_or("the first export has not ended").to_owned());
+        }
+        if self.is_late() {
+            return Phase::Progressing("the copy is behind, and changes are waiting".to_owned());
+        }
+        if self.refused.is_empty() {
+            return Phase::Exported;
+        }
+        let named = self.refused.iter().take(MOST_NAMED);
+        let row = |(identity, reason): (&Identity<'static>, &String)| RefusedRow {
+            identity: identity.clone(),
+            reason: reason.clone(),
+        };
+        Phase::Partial { refused: named.map(row).collect(), total: self.refused.len() }
+    }
+
+    pub(super) fn report(
+        &self,
+        work: Work,
+        took: Duration,
+        outcome: Result<&Receipt, (ErrorClass, &str)>,
+    ) {
+        self.context.observer.turned(&self.key, &Turn { work, took, outcome });
+    }
+}

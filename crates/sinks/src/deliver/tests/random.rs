@@ -1,0 +1,115 @@
+//! Random faults at random times: in the end every copy is the view.
+
+use std::{sync::Arc, time::Duration};
+
+use kollect_inventory::{Effect, schedule::Pace};
+use proptest::prelude::*;
+
+use super::{
+    super::{PairSettings, state::Phase},
+    support::{Bench, Fault, FaultySink, pair, pass, refused, seconds, unreachable},
+};
+use crate::memory::MemoryDestination;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(u8, u64),
+    Remove(u8),
+    Fault(usize, u8),
+    Configure(usize),
+    Uncover,
+    Cover,
+    Pass(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (0_u8..20, 0_u64..5).prop_map(|(name, value)| Step::Put(name, value)),
+        3 => (0_u8..20).prop_map(Step::Remove),
+        3 => (0_usize..3, 0_u8..6).prop_map(|(sink, fault)| Step::Fault(sink, fault)),
+        1 => (0_usize..3).prop_map(Step::Configure),
+        1 => Just(Step::Uncover),
+        1 => Just(Step::Cover),
+        4 => prop_oneof![0_u64..300, 1_000_u64..200_000].prop_map(Step::Pass),
+    ]
+}
+
+fn fault(kind: u8) -> Fault {
+    match kind {
+        0 => Fault::Fail(unreachable(Effect::None)),
+        1 => Fault::LoseTheAnswer,
+        2 => Fault::Hang,
+        3 => Fault::Panic,
+        4 => Fault::Fail(refused()),
+        _ => Fault::Slow(seconds(200), 20),
+    }
+}
+
+/// Three sinks copy one view: one row-wise, one with a gap, one in tiny
+/// batches. Each has its own troubles.
+async fn play(steps: Vec<Step>) {
+    let mut bench = Bench::covered();
+    let destinations: [MemoryDestination; 3] = Default::default();
+    let sinks = destinations.each_ref().map(|one| FaultySink::new(one, &bench.clock));
+    let paces = [
+        Pace::default(),
+        Pace { min_gap: seconds(2), interval: seconds(30), ..Pace::default() },
+        Pace::default(),
+    ];
+    let batches = [1_000, 1_000, 2];
+    let settings = |bench: &Bench, at: usize, edition: usize| PairSettings {
+        sink: Arc::clone(&sinks[at]) as _,
+        pace: paces[at],
+        batch: batches[at],
+        destination: format!("edition {edition}"),
+        ..bench.settings()
+    };
+    let uncovered = steps.iter().any(|step| matches!(step, Step::Uncover));
+    let mut states = Vec::new();
+    for at in 0..3 {
+        let settings = settings(&bench, at, 0);
+        states.push(bench.delivery.set(pair(&at.to_string()), settings));
+    }
+    for (edition, step) in steps.into_iter().enumerate() {
+        match step {
+            Step::Put(name, value) => bench.put(&format!("row-{name}"), value),
+            Step::Remove(name) => bench.remove(&format!("row-{name}")),
+            Step::Fault(at, kind) => sinks[at].then(fault(kind)),
+            Step::Configure(at) => {
+                let settings = settings(&bench, at, edition + 1);
+                drop(bench.delivery.set(pair(&at.to_string()), settings));
+            }
+            Step::Uncover => bench.ledger.with(|store| store.uncover(bench.partition)),
+            Step::Cover => bench.relist(),
+            Step::Pass(milliseconds) => pass(Duration::from_millis(milliseconds)).await,
+        }
+    }
+    bench.relist();
+    for sink in &sinks {
+        sink.faults.lock().unwrap().clear();
+    }
+    pass(Duration::from_hours(2)).await;
+    for (at, destination) in destinations.into_iter().enumerate() {
+        assert_eq!(states[at].borrow().phase, Phase::Exported, "sink {at}");
+        bench.destination = destination;
+        bench.assert_current();
+        // What was written while something was uncovered says nothing about
+        // the rows, and nothing has to be written when it is covered again.
+        assert!(uncovered || bench.recorded().unwrap().content.is_some());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_copy_is_the_view_in_the_end(steps in proptest::collection::vec(step(), 0..60)) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        // Panics that are part of the game are not shown.
+        runtime.block_on(play(steps));
+    }
+}
