@@ -23,6 +23,8 @@ pub struct AddressPolicy {
 pub enum Denied {
     #[error("the name belongs to this machine or to a metadata service")]
     Name,
+    #[error("the address belongs to a metadata service")]
+    Metadata,
     #[error("loopback addresses are not allowed")]
     Loopback,
     #[error("link-local addresses are not allowed")]
@@ -53,38 +55,57 @@ const RESERVED_V4: [(Ipv4Addr, u8); 8] = [
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-const RESERVED_V6: [(Ipv6Addr, u8); 6] = [
-    // Addresses that carry an IPv4 one: compatible, translated, and Teredo.
+const RESERVED_V6: [(Ipv6Addr, u8); 9] = [
+    // Addresses that carry an IPv4 one: compatible, translated, and 6to4.
     (Ipv6Addr::UNSPECIFIED, 96),
     (Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96),
-    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 32),
     (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
+    // The block of protocols, with Teredo, which carries an IPv4 address too.
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
+    (Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, 0), 64),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
+    // Site-local: private before there were unique-local addresses.
+    (Ipv6Addr::new(0xfec0, 0, 0, 0, 0, 0, 0, 0), 10),
     (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8),
 ];
 
-/// Prefixes that carry an IPv4 address in their last 32 bits.
-const NAT64: [(Ipv6Addr, u8); 2] = [
-    (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96),
-    (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48),
-];
+/// The prefix of translators, with the IPv4 address in the last 32 bits.
+const NAT64: (Ipv6Addr, u8) = (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96);
 
-const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
+/// The prefix that each network cuts up for its own translators.
+const LOCAL_NAT64: (Ipv6Addr, u8) = (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48);
+
+/// The one metadata service at a public address, that of Azure; the others
+/// are link-local or in a reserved range.
+const METADATA_V4: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
+
+/// Metadata services at unique-local addresses, which are private to no user:
+/// EC2 (with its credentials for pods), Google, Oracle, Scaleway.
+const METADATA_V6: [(Ipv6Addr, u8); 4] = [
+    (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32),
+    (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), 128),
+    (Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe), 128),
+    (Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42), 128),
+];
 
 impl AddressPolicy {
     /// Judges a host as it is written: a name, or an address in any spelling
     /// that a resolver would take for one.
-    pub fn host(&self, host: &str) -> Result<(), Denied> {
+    ///
+    /// Returns the address that the host spells; nothing for a name, of which
+    /// every address that it resolves to is still to be judged.
+    pub fn host(&self, host: &str) -> Result<Option<IpAddr>, Denied> {
         let host = host.trim_matches('.').to_ascii_lowercase();
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let bare = bare.split('%').next().unwrap_or_default();
         if let Some(address) = bare.parse().ok().or_else(|| legacy_v4(bare).map(IpAddr::V4)) {
-            return self.address(address);
+            return self.address(address).map(|()| Some(address.to_canonical()));
         }
         if NAMES.contains(&bare) || bare.ends_with(".localhost") {
             return Err(Denied::Name);
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Judges one address.
@@ -104,6 +125,7 @@ impl AddressPolicy {
         match address {
             _ if address.is_loopback() => Err(Denied::Loopback),
             _ if address.is_link_local() => Err(Denied::LinkLocal),
+            _ if address == METADATA_V4 => Err(Denied::Metadata),
             _ if RESERVED_V4.into_iter().any(within) => Err(Denied::Reserved),
             _ if address.is_private() && !self.private => Err(Denied::Private),
             _ => Ok(()),
@@ -116,16 +138,38 @@ impl AddressPolicy {
             _ if address.is_loopback() => Err(Denied::Loopback),
             _ if address.is_unspecified() => Err(Denied::Reserved),
             _ if address.is_unicast_link_local() => Err(Denied::LinkLocal),
-            _ if address == METADATA_V6 => Err(Denied::Name),
+            _ if METADATA_V6.into_iter().any(within) => Err(Denied::Metadata),
             _ if RESERVED_V6.into_iter().any(within) => Err(Denied::Reserved),
-            _ if NAT64.into_iter().any(within) => {
-                let [.., a, b, c, d] = address.octets();
-                self.address(Ipv4Addr::new(a, b, c, d).into())
-            }
+            _ if within(NAT64) => self.address(last_v4(address).into()),
+            _ if within(LOCAL_NAT64) => self.locally_translated(address),
             _ if address.is_unique_local() && !self.private => Err(Denied::Private),
             _ => Ok(()),
         }
     }
+
+    /// Judges every IPv4 address that a translator could read in this one.
+    ///
+    /// Where it stands depends on the length of the network's own prefix (RFC
+    /// 6052), and what lies behind is ignored: 8.8.8.8 to one translator may
+    /// be 10.0.0.1 to another. The shorter readings are mostly empty, and no
+    /// translator forwards to 0.0.0.0/8.
+    fn locally_translated(&self, address: Ipv6Addr) -> Result<(), Denied> {
+        let octets = address.octets();
+        // The ninth octet is nobody's.
+        [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12]]
+            .map(|places| places.map(|place: usize| octets[place]))
+            .into_iter()
+            .filter(|[network, ..]| *network != 0)
+            .map(Ipv4Addr::from)
+            .chain([last_v4(address)])
+            .try_for_each(|reading| self.address(reading.into()))
+    }
+}
+
+/// The IPv4 address in the last 32 bits.
+fn last_v4(address: Ipv6Addr) -> Ipv4Addr {
+    let [.., a, b, c, d] = address.octets();
+    Ipv4Addr::new(a, b, c, d)
 }
 
 /// A range of addresses, such as `10.0.0.0/8`.
@@ -204,7 +248,7 @@ mod tests {
 
     #[track_caller]
     fn check(policy: &AddressPolicy, host: &str, expected: Result<(), Denied>) {
-        assert_eq!(policy.host(host), expected, "{host}");
+        assert_eq!(policy.host(host).map(|_| ()), expected, "{host}");
     }
 
     #[test]
@@ -242,11 +286,16 @@ mod tests {
         let policy = AddressPolicy { private: true, allowed: Vec::new() };
         check(&policy, "169.254.169.254", Err(Denied::LinkLocal));
         check(&policy, "fe80::1", Err(Denied::LinkLocal));
-        check(&policy, "fd00:ec2::254", Err(Denied::Name));
         for host in [
             "::127.0.0.1",
             "::ffff:0:7f00:1",
             "2001::1",
+            "2001:1ff::1",
+            "2002:808:808::1",
+            "100::1",
+            "3fff::1",
+            "fec0::1",
+            "ff02::1",
             "0.0.0.0",
             "::",
             "100.64.0.1",
@@ -256,8 +305,51 @@ mod tests {
         ] {
             check(&policy, host, Err(Denied::Reserved));
         }
+        check(&policy, "2001:200::1", Ok(()));
+    }
+
+    #[test]
+    fn metadata_services_are_refused_though_their_addresses_look_private_or_public() {
+        let policy = AddressPolicy { private: true, allowed: Vec::new() };
+        for host in [
+            "168.63.129.16",
+            "fd00:ec2::254",
+            "fd00:ec2::23",
+            "fd20:ce::254",
+            "fd00:c1::a9fe:a9fe",
+            "fd00:42::42",
+        ] {
+            check(&policy, host, Err(Denied::Metadata));
+        }
+        check(&policy, "fd00:ec3::254", Ok(()));
+    }
+
+    #[test]
+    fn a_translated_address_is_judged_by_every_ipv4_address_that_it_may_mean() {
+        let policy = AddressPolicy::default();
         check(&policy, "64:ff9b::7f00:1", Err(Denied::Loopback));
         check(&policy, "64:ff9b::808:808", Ok(()));
+        check(&policy, "64:ff9b:1::a00:1", Err(Denied::Private));
+        check(&policy, "64:ff9b:1::808:808", Ok(()));
+        // 10.0.0.1 behind a prefix of 48, 56 and 64 bits.
+        check(&policy, "64:ff9b:1:a00:0:100:808:808", Err(Denied::Private));
+        check(&policy, "64:ff9b:1:a:0:1:808:808", Err(Denied::Private));
+        check(&policy, "64:ff9b:1:0:a:0:108:808", Err(Denied::Private));
+    }
+
+    #[test]
+    fn a_spelled_address_is_returned_as_the_one_that_was_judged() {
+        let policy = AddressPolicy::default();
+        for (host, expected) in [
+            ("134744072", Some("8.8.8.8")),
+            ("010.8.8.8.", Some("8.8.8.8")),
+            ("[2001:4860::1]", Some("2001:4860::1")),
+            ("::ffff:8.8.8.8", Some("8.8.8.8")),
+            ("git.example.org", None),
+        ] {
+            let expected = expected.map(|text| text.parse().unwrap());
+            assert_eq!(policy.host(host), Ok(expected), "{host}");
+        }
     }
 
     #[test]
