@@ -62,8 +62,7 @@ pub(crate) fn wait(
             return Err(WaitError::TimedOut { answer, etcd, apiserver });
         }
         // To connect costs nothing, to start kubectl much more.
-        let connected = TcpStream::connect_timeout(&address, Duration::from_secs(1));
-        if let Err(error) = connected {
+        if let Err(error) = knock(address) {
             answer = error.to_string();
             thread::sleep(PAUSE);
             continue;
@@ -80,6 +79,11 @@ pub(crate) fn wait(
         }
     }
     Ok(now().duration_since(start))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the server is our own, on this machine")]
+fn knock(address: SocketAddr) -> io::Result<()> {
+    TcpStream::connect_timeout(&address, Duration::from_secs(1)).map(drop)
 }
 
 #[expect(clippy::disallowed_methods, reason = "how long a server takes is not ours to decide")]
