@@ -11,6 +11,7 @@
 //! - What a tree costs follows what has changed in it, not what it holds.
 //!
 //! - Nothing reports success before the destination has acknowledged it.
+//! - Every connection is dialled by [`guard::Guard`], which judges its address.
 //!
 //! Start with [`Sink`], which every backend is; [`Delivery`] is what surrounds
 //! it. [`layout::Layout`] says where files go, [`encode`] what they hold.
@@ -23,6 +24,7 @@ mod deliver;
 mod memory;
 pub mod layout;
 pub mod encode;
+pub mod guard;
 
 pub use credentials::Credentials;
 pub use deliver::{
