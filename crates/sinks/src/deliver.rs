@@ -12,7 +12,7 @@ pub(crate) mod pair;
 pub(crate) mod pool;
 pub(crate) mod scrub;
 pub(crate) mod state;
-mod stop;
+pub(crate) mod stop;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -22,6 +22,8 @@ mod progress;
 mod credentials;
 mod deliver;
 mod memory;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod layout;
 pub mod encode;
 pub mod guard;

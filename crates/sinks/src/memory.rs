@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 use kollect_inventory::{
-    Change, Effect, Identity, PartitionChange, Row,
+    Change, Identity, PartitionChange, Row,
     watermark::{Recorded, Step},
 };
 
@@ -64,7 +64,7 @@ impl MemoryDestination {
     }
 
     fn world(&self) -> MutexGuard<'_, World> {
-        // A panic elsewhere leaves whole copies behind: they are replaced, not edited.
+        // Nothing that is done under the lock panics.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -92,22 +92,16 @@ impl Sink for MemorySink {
         let projection = format!("rows {}", export.schema.fingerprint());
         let mut world = self.destination.world();
         let place = (self.cluster.clone(), export.inventory.clone());
-        let mut copy = world.copies.get(&place).cloned().unwrap_or_default();
-        if export.judge(copy.recorded.as_ref(), &projection)? == Step::Nothing {
-            return Ok(Receipt::unchanged(copy.recorded.as_ref()));
+        let recorded = world.copies.get(&place).and_then(|copy| copy.recorded.as_ref());
+        if export.judge(recorded, &projection)? == Step::Nothing {
+            return Ok(Receipt::unchanged(recorded));
         }
         let mut written = Written::default();
+        let copy = world.copies.entry(place).or_default();
         copy.apply(&export.change, &mut written);
         let recorded = export.record(&projection, &written.refused);
-        if export.progress.is_abandoned() {
-            return Err(SinkError::Rejected {
-                detail: "nobody waits for it".to_owned(),
-                effect: Effect::None,
-            });
-        }
-        export.progress.accepted(written.upserted + written.deleted);
         copy.recorded = Some(recorded.clone());
-        world.copies.insert(place, copy);
+        export.progress.accepted(written.upserted + written.deleted);
         Ok(Receipt {
             wrote: Wrote::Rows { upserted: written.upserted, deleted: written.deleted },
             token: Some(recorded.token),

@@ -137,7 +137,7 @@ enum Event {
 }
 
 impl Pair {
-    pub(super) fn new(
+    pub(crate) fn new(
         key: PairKey,
         settings: PairSettings,
         context: Arc<Context>,
@@ -248,7 +248,7 @@ impl Pair {
 
     /// Does one piece of work at the destination, again where the destination
     /// turned out to be another than we thought.
-    async fn turn(&mut self, mut work: Work, stop: &Stop) {
+    pub(crate) async fn turn(&mut self, mut work: Work, stop: &Stop) {
         self.hold = None;
         for _ in 0..AT_ONCE {
             let now = self.now();
@@ -290,7 +290,7 @@ impl Pair {
     }
 
     /// R13: a cursor belongs to one inventory and one destination.
-    fn configure(&mut self, settings: PairSettings) {
+    pub(crate) fn configure(&mut self, settings: PairSettings) {
         let old = std::mem::replace(&mut self.settings, settings);
         let other_view = old.view != self.settings.view;
         if other_view {
@@ -313,6 +313,17 @@ impl Pair {
             self.due_at_once();
         }
         self.publish();
+    }
+
+    /// Whether there is something to export.
+    #[cfg(feature = "conformance")]
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.history.waiting.is_some()
+    }
+
+    #[cfg(feature = "conformance")]
+    pub(crate) fn settings_mut(&mut self) -> &mut PairSettings {
+        &mut self.settings
     }
 
     fn rows_came(&mut self) {

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 /// Asks tasks to end; cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Stop(watch::Sender<Option<Moment>>);
+pub(crate) struct Stop(watch::Sender<Option<Moment>>);
 
 impl Default for Stop {
     fn default() -> Self {

@@ -200,7 +200,7 @@ impl Pair {
     }
 
     /// R31: takes leave of the destination, trying until the time is over.
-    pub(super) async fn retire(
+    pub(crate) async fn retire(
         &mut self,
         farewell: Farewell,
         budget: Duration,
