@@ -6,6 +6,7 @@
 mod extract;
 mod inventory;
 mod measure;
+mod objects;
 
 use std::{
     env,
