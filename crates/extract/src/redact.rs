@@ -15,6 +15,7 @@
 mod keys;
 mod findings;
 mod text;
+mod places;
 mod assign;
 mod command;
 mod shapes;

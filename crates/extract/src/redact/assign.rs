@@ -31,7 +31,7 @@ pub(super) fn secret(scan: Scan<'_>, at: usize, pair: &mut Pair) -> Option<Range
             judged = Judgement::Texts;
         } else {
             if is_any(text, &["name", "key"]) {
-                pair.note(scan, &name, operator_end);
+                pair.note(scan, operator_end);
             }
             return None;
         }
@@ -39,7 +39,7 @@ pub(super) fn secret(scan: Scan<'_>, at: usize, pair: &mut Pair) -> Option<Range
     if !name.is_assigned(scan, at, operator_end) {
         return None;
     }
-    let value = Value { scan, name: &name, judged }.after(operator_end)?;
+    let value = Value::new(scan, &name, judged).after(operator_end)?;
     (!stays(scan.slice(&value))).then_some(value)
 }
 
@@ -127,10 +127,11 @@ fn is_name_byte(byte: u8) -> bool {
 
 impl Pair {
     /// Remembers that the name of a pair gives its value away.
-    fn note(&mut self, scan: Scan<'_>, name: &Name, from: usize) {
+    fn note(&mut self, scan: Scan<'_>, from: usize) {
         /// How far apart the two may be.
         const APART: usize = 256;
-        let value = Value { scan, name, judged: Judgement::Texts }.short(from, NAME);
+        let start = scan.find(from, |byte| !is_blank(byte) && !is_quote(byte) && byte != b'\\');
+        let value = start..scan.find_within(start, NAME, |byte| !is_name_byte(byte));
         let given_away = scan.keys.judge(scan.slice(&value)) != Judgement::Harmless;
         self.until = given_away.then_some(from + APART);
     }
@@ -141,10 +142,6 @@ struct Name {
     at: Range<usize>,
     /// It stands in quotes, as in JSON.
     quoted: bool,
-    /// The quote that was opened before it and is still open after it.
-    within: Option<u8>,
-    /// Nothing stands before it on its line.
-    begins_line: bool,
 }
 
 impl Name {
@@ -155,14 +152,7 @@ impl Name {
             end = scan.find_back(end - 1, NAME, |byte| !matches!(byte, b'\\' | b'"' | b'\''));
         }
         let start = scan.find_back(end, NAME, |byte| !is_name_byte(byte));
-        if start == end {
-            return None;
-        }
-        let within = scan.before(start).filter(|byte| closed.is_none() && is_quote(*byte));
-        let around = |byte: u8| !(is_blank(byte) || is_quote(byte) || byte == b'-');
-        let line = scan.find_back(start, NAME, around);
-        let begins_line = line == 0 || scan.before(line) == Some(b'\n');
-        Some(Self { at: start..end, quoted: closed.is_some(), within, begins_line })
+        (start < end).then_some(Self { at: start..end, quoted: closed.is_some() })
     }
 
     fn in_query(&self, scan: Scan<'_>) -> bool {
@@ -195,9 +185,22 @@ struct Value<'s> {
     scan: Scan<'s>,
     name: &'s Name,
     judged: Judgement,
+    /// The quote that was opened before the name and is still open after it.
+    within: Option<u8>,
+    /// Nothing stands before the name on its line.
+    begins_line: bool,
 }
 
-impl Value<'_> {
+impl<'s> Value<'s> {
+    fn new(scan: Scan<'s>, name: &'s Name, judged: Judgement) -> Self {
+        let start = name.at.start;
+        let within = scan.before(start).filter(|byte| !name.quoted && is_quote(*byte));
+        let around = |byte: u8| !(is_blank(byte) || is_quote(byte) || byte == b'-');
+        let line = scan.find_back(start, NAME, around);
+        let begins_line = line == 0 || scan.before(line) == Some(b'\n');
+        Self { scan, name, judged, within, begins_line }
+    }
+
     fn after(&self, operator_end: usize) -> Option<Range<usize>> {
         let scan = self.scan;
         let start = scan.find(operator_end, |byte| !is_blank(byte));
@@ -210,13 +213,6 @@ impl Value<'_> {
             Some(b'"' | b'\'' | b'`' | b'\\') => self.quoted(start),
             Some(_) => Some(self.bare(start)),
         }
-    }
-
-    /// The beginning of a value that may itself be a name.
-    fn short(&self, from: usize, most: usize) -> Range<usize> {
-        let start =
-            self.scan.find(from, |byte| !is_blank(byte) && !is_quote(byte) && byte != b'\\');
-        start..self.scan.find_within(start, most, |byte| !is_name_byte(byte))
     }
 
     /// Between quotes, each of which may be escaped as often as the first.
@@ -276,7 +272,7 @@ impl Value<'_> {
     /// items of its list.
     fn block(&self, line_end: usize) -> Option<Range<usize>> {
         let scan = self.scan;
-        if !self.name.begins_line {
+        if !self.begins_line {
             return None;
         }
         let line = scan.find_back(self.name.at.start, NAME, |byte| byte == b'\n');
@@ -330,7 +326,7 @@ impl Value<'_> {
     /// Whether a value without quotes ends before this byte.
     fn ends(&self, byte: u8, at: usize, start: usize) -> bool {
         let name = self.name;
-        if byte == b'\n' || name.within == Some(byte) {
+        if byte == b'\n' || self.within == Some(byte) {
             return true;
         }
         if name.in_query(self.scan) {
@@ -340,10 +336,10 @@ impl Value<'_> {
             return true;
         }
         match byte {
-            _ if is_blank(byte) && name.within.is_none() && !name.begins_line => {
+            _ if is_blank(byte) && self.within.is_none() && !self.begins_line => {
                 !is_scheme(self.scan.slice(&(start..at)))
             }
-            _ if is_quote(byte) => name.within.is_none() && !name.begins_line,
+            _ if is_quote(byte) => self.within.is_none() && !self.begins_line,
             // Of several blanks the first has been asked about.
             b' ' | b'\t' if self.scan.before(at).is_some_and(is_blank) => false,
             b' ' | b'\t' | b';' | b',' | b'&' => self.goes_on_elsewhere(byte, at + 1),

@@ -60,6 +60,7 @@ impl Programs {
 }
 
 /// Whether the argument after this one is a secret.
+#[inline]
 pub(super) fn takes_secret(argument: &str, keys: &Keys) -> bool {
     argument.starts_with('-')
         && !argument.contains(['=', ' '])
@@ -68,12 +69,16 @@ pub(super) fn takes_secret(argument: &str, keys: &Keys) -> bool {
 
 /// Whether the argument after this one is a secret for the program that a list
 /// of arguments runs.
+#[inline]
 pub(super) fn takes_secret_of<'a>(
     argument: &str,
     arguments: impl Iterator<Item = &'a str>,
 ) -> bool {
     /// How many arguments from the first one the program is looked for.
     const NEAR: usize = 8;
+    if !argument.starts_with('-') {
+        return false;
+    }
     let mut programs = FLAGS.iter().filter(|(_, flag)| *flag == argument).peekable();
     if programs.peek().is_none() {
         return false;
@@ -85,6 +90,7 @@ pub(super) fn takes_secret_of<'a>(
 
 /// Whether an argument is a flag with its secret attached to it, for the
 /// program that a list of arguments runs.
+#[inline]
 pub(super) fn holds_secret_of<'a>(
     argument: &str,
     arguments: impl Iterator<Item = &'a str>,

@@ -18,6 +18,8 @@ pub(super) enum Judgement {
 pub struct Keys {
     /// In lower case and trimmed.
     further: Vec<Box<str>>,
+    /// The ASCII characters that the further names end with, a bit each.
+    further_ends: u128,
 }
 
 /// Names, and ends of names, whose whole value is hidden. `-`, `_`, `.` and
@@ -101,29 +103,62 @@ impl Keys {
             further.filter(|name| !name.is_empty()).map(String::into_boxed_str).collect();
         further.sort_unstable();
         further.dedup();
-        Self { further }
+        let further_ends = further.iter().filter_map(|name| name.bytes().last()).map(bit);
+        Self { further_ends: further_ends.fold(0, |all, one| all | one), further }
     }
 
+    #[inline]
     pub(super) fn judge(&self, key: &str) -> Judgement {
         let key = key.trim();
+        if self.is_plain(key) { Judgement::Harmless } else { self.judge_closely(key) }
+    }
+
+    /// Whether the end of a name shows that it is harmless. Most names are, and
+    /// three letters tell.
+    #[inline]
+    fn is_plain(&self, key: &str) -> bool {
+        let bytes = key.as_bytes();
+        let is_part = |byte: &u8| !is_separator(char::from(*byte));
+        let counts = |byte: &u8| is_part(byte) && !byte.is_ascii_digit();
+        let end = bytes.iter().rposition(counts).map_or(0, |at| at + 1);
+        let letters = bytes.get(..end).unwrap_or_default().iter().rev().copied();
+        let mut letters = letters.filter(is_part).map(|byte| byte.to_ascii_lowercase());
+        let mut next = || letters.next().unwrap_or_default();
+        let [last, second, third, fourth] = [next(), next(), next(), next()];
+        // A letter beyond ASCII may be an ASCII one in lower case.
+        let may_tell = !key.is_ascii()
+            || ENDS.hold(last, second, third)
+            || (last == b's' && ENDS_OF_PLURALS.hold(second, third, fourth))
+            || self.may_name(bytes, last);
+        !may_tell
+    }
+
+    /// Whether a further name can be found at the end of a name, of its
+    /// singular, or of what stands before its number, which ends so.
+    fn may_name(&self, key: &[u8], unnumbered: u8) -> bool {
+        let ends = key.iter().rev().take(2).map(u8::to_ascii_lowercase).chain([unnumbered]);
+        self.further_ends != 0 && ends.map(bit).any(|end| end & self.further_ends != 0)
+    }
+
+    fn judge_closely(&self, key: &str) -> Judgement {
         let tail = Tail::of(key);
-        if self.names(key) || tail.ends_with_any(&WHOLE) {
+        if self.names(key) || tail.ends_with_any(&WHOLE_TAILS) {
             return Judgement::Whole;
         }
-        if tail.ends_with_any(&TEXTS) || is_last_word(key) {
+        if tail.ends_with_any(&TEXTS_TAILS) || is_last_word(key) {
             return Judgement::Texts;
         }
         if let Some(singular) = key.strip_suffix(['s', 'S']) {
-            let plural = self.names(singular) || Tail::of(singular).ends_with_any(&WHOLE);
+            let plural = self.names(singular) || Tail::of(singular).ends_with_any(&WHOLE_TAILS);
             // Lists of names that the kubelet looks up.
-            if plural && !tail.ends_with(b"pullsecrets") {
+            if plural && !tail.ends_with(PULL_SECRETS) {
                 return Judgement::Plural;
             }
         }
         let unnumbered = key.trim_end_matches(|c: char| c.is_ascii_digit() || is_separator(c));
         let numbered = unnumbered.len() < key.len()
             && (self.names(unnumbered)
-                || Tail::of(unnumbered).ends_with_any(&WHOLE)
+                || Tail::of(unnumbered).ends_with_any(&WHOLE_TAILS)
                 || is_last_word(unnumbered));
         if numbered { Judgement::Texts } else { Judgement::Harmless }
     }
@@ -154,12 +189,19 @@ impl Keys {
             "docker",
             "psk",
         ];
-        let held = |stem: &[u8]| {
-            text.as_bytes().windows(stem.len()).any(|part| part.eq_ignore_ascii_case(stem))
+        const FIRSTS: u128 = firsts(&STEMS);
+        let bytes = text.as_bytes();
+        let begins = |stem: &str, at: usize| {
+            let part = bytes.get(at..at + stem.len());
+            part.is_some_and(|part| part.eq_ignore_ascii_case(stem.as_bytes()))
         };
-        STEMS.iter().any(|stem| held(stem.as_bytes()))
-            || (!self.further.is_empty()
-                && self.further.iter().any(|name| !name.is_ascii() || held(name.as_bytes())))
+        let built_in = |at: usize| STEMS.iter().any(|stem| begins(stem, at));
+        let further = |name: &str| !name.is_ascii() || (0..bytes.len()).any(|at| begins(name, at));
+        bytes
+            .iter()
+            .zip(0..)
+            .any(|(byte, at)| FIRSTS & bit(byte.to_ascii_lowercase()) != 0 && built_in(at))
+            || self.further.iter().any(|name| further(name))
     }
 }
 
@@ -191,41 +233,113 @@ fn is_last_word(key: &str) -> bool {
     LAST_WORDS.iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 
-/// The end of a name in lower case, without separators; as long as the longest
-/// built-in name.
-struct Tail {
-    bytes: [u8; Self::LENGTH],
-    /// Where it begins in `bytes`.
-    start: usize,
+/// A bit for an ASCII character; none for others.
+#[inline]
+const fn bit(byte: u8) -> u128 {
+    if byte.is_ascii() { 1 << byte } else { 0 }
+}
+
+/// The characters that words begin with.
+const fn firsts(words: &[&str]) -> u128 {
+    let mut found = 0;
+    let mut at = 0;
+    while at < words.len() {
+        found |= bit(words[at].as_bytes()[0]);
+        at += 1;
+    }
+    found
+}
+
+/// The last three letters of words: by the last two the third ones, a bit each.
+struct Ends([[u32; 26]; 26]);
+
+const ENDS: Ends = Ends::none().and(&WHOLE).and(&TEXTS).and(&LAST_WORDS);
+const ENDS_OF_PLURALS: Ends = Ends::none().and(&WHOLE);
+
+impl Ends {
+    const fn none() -> Self {
+        Self([[0; 26]; 26])
+    }
+
+    const fn and(mut self, words: &[&str]) -> Self {
+        let mut at = 0;
+        while at < words.len() {
+            let word = words[at].as_bytes();
+            let [last, second] = [word[word.len() - 1], word[word.len() - 2]];
+            // Before a word of two letters anything may stand.
+            let thirds = if word.len() > 2 { 1 << (word[word.len() - 3] - b'a') } else { u32::MAX };
+            self.0[(last - b'a') as usize][(second - b'a') as usize] |= thirds;
+            at += 1;
+        }
+        self
+    }
+
+    #[inline]
+    fn hold(&self, last: u8, second: u8, third: u8) -> bool {
+        let letter = |byte: u8| usize::from(byte.wrapping_sub(b'a'));
+        let thirds = self.0.get(letter(last)).and_then(|ends| ends.get(letter(second)));
+        thirds.is_some_and(|thirds| {
+            *thirds == u32::MAX || (third.is_ascii_lowercase() && thirds >> letter(third) & 1 == 1)
+        })
+    }
+}
+
+/// The end of a name in lower case, without separators: its last character in
+/// the lowest byte. As long as the longest built-in name.
+#[derive(Clone, Copy)]
+struct Tail(u128);
+
+const WHOLE_TAILS: [Tail; WHOLE.len()] = tails(WHOLE);
+const TEXTS_TAILS: [Tail; TEXTS.len()] = tails(TEXTS);
+const PULL_SECRETS: Tail = Tail::exactly("pullsecrets");
+
+const fn tails<const N: usize>(words: [&str; N]) -> [Tail; N] {
+    let mut tails = [Tail(0); N];
+    let mut at = 0;
+    while at < N {
+        tails[at] = Tail::exactly(words[at]);
+        at += 1;
+    }
+    tails
 }
 
 impl Tail {
-    const LENGTH: usize = 24;
+    const LENGTH: usize = 16;
 
     fn of(key: &str) -> Self {
-        let mut tail = Self { bytes: [0; Self::LENGTH], start: Self::LENGTH };
         let chars = key.chars().rev().filter(|char| !is_separator(*char));
-        for char in chars.flat_map(char::to_lowercase).take(Self::LENGTH) {
-            tail.start -= 1;
-            if let Some(byte) = tail.bytes.get_mut(tail.start) {
-                // A letter beyond ASCII is in no built-in name.
-                *byte = u8::try_from(char).unwrap_or(u8::MAX);
-            }
+        let chars = chars.flat_map(char::to_lowercase).take(Self::LENGTH);
+        // A letter beyond ASCII is in no built-in name.
+        let bytes = chars.map(|char| u8::try_from(char).unwrap_or(u8::MAX));
+        Self(bytes.zip(0..).fold(0, |tail, (byte, at)| tail | u128::from(byte) << (8 * at)))
+    }
+
+    /// Of a word that needs no change and is not too long.
+    const fn exactly(word: &str) -> Self {
+        assert!(word.len() <= Self::LENGTH, "the word is longer than a tail");
+        let mut tail = 0;
+        let mut at = 0;
+        while at < word.len() {
+            tail = tail << 8 | word.as_bytes()[at] as u128;
+            at += 1;
         }
-        tail
+        Self(tail)
     }
 
-    fn ends_with(&self, word: &[u8]) -> bool {
-        self.bytes.get(self.start..).is_some_and(|bytes| bytes.ends_with(word))
+    fn ends_with(self, Self(word): Self) -> bool {
+        let unused = word.leading_zeros() / 8 * 8;
+        (self.0 ^ word) << unused == 0
     }
 
-    fn ends_with_any(&self, words: &[&str]) -> bool {
-        words.iter().any(|word| self.ends_with(word.as_bytes()))
+    fn ends_with_any(self, words: &[Self]) -> bool {
+        words.iter().any(|word| self.ends_with(*word))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[track_caller]
@@ -289,5 +403,36 @@ mod tests {
             ],
             Judgement::Harmless,
         );
+    }
+
+    /// Names of which many give something away.
+    fn name() -> impl Strategy<Value = String> {
+        let words = [&WHOLE[..], &TEXTS, &LAST_WORDS, &NAMING, &["pin", "iv", "k2", "\u{212A}ey"]];
+        let rest = ["s", "S", "-", "_", ".", " ", "2", "x", "Pw", "\u{212A}", "\u{130}", "é", "/"];
+        let piece = prop_oneof![
+            prop::sample::select(words.concat()).prop_map(str::to_owned),
+            prop::sample::select(words.concat()).prop_map(str::to_uppercase),
+            prop::sample::select(rest.to_vec()).prop_map(str::to_owned),
+            "[a-zA-Z]{1,3}",
+        ];
+        prop::collection::vec(piece, 0..5).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2048, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_name_that_gives_something_away_looks_plain(name in name()) {
+            for keys in [Keys::default(), Keys::new(["pin", "iv", "k2", "_x-", "\u{212A}ey", "ü"])] {
+                prop_assert_eq!(keys.judge(&name), keys.judge_closely(name.trim()));
+            }
+        }
+
+        #[test]
+        fn a_text_that_holds_a_name_may_hold_one(before in "\\PC{0,4}", name in name(), after in "\\PC{0,4}") {
+            let keys = Keys::new(["pin", "ü"]);
+            let text = format!("{before}{name}{after}");
+            prop_assert!(keys.judge(&name) == Judgement::Harmless || keys.may_be_named_in(&text));
+        }
     }
 }

@@ -10,8 +10,9 @@ use base64::{
 
 /// Texts that begin so, and go on in this alphabet for at least so long, are
 /// tokens of a well-known issuer.
-struct Shape {
-    prefix: &'static str,
+pub(super) struct Shape {
+    /// At least two ASCII characters.
+    pub(super) prefix: &'static str,
     alphabet: fn(u8) -> bool,
     least: usize,
     /// At most so long; what goes on is something else.
@@ -61,7 +62,7 @@ fn crypt(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/' | b'$' | b'=' | b',' | b'+')
 }
 
-const SHAPES: &[Shape] = &[
+pub(super) const SHAPES: &[Shape] = &[
     // Amazon.
     exact("AKIA", capital, 16),
     exact("ASIA", capital, 16),
@@ -140,6 +141,17 @@ const SHAPES: &[Shape] = &[
     shape("ewogICJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC", base64, 16),
 ];
 
+/// The shapes that begin with an ASCII character, a bit each.
+const OF_FIRST: [u128; 128] = {
+    let mut shapes = [0; 128];
+    let mut at = 0;
+    while at < SHAPES.len() {
+        shapes[SHAPES[at].prefix.as_bytes()[0] as usize] |= 1 << at;
+        at += 1;
+    }
+    shapes
+};
+
 /// How far a shape is looked at before it is believed, so that a text without
 /// a secret is read a bounded number of times.
 const LOOK: usize = 256;
@@ -149,8 +161,13 @@ const LOOK: usize = 256;
 pub(super) fn token(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     let first = *rest.first()?;
-    let mut shapes = SHAPES.iter().filter(|shape| shape.prefix.as_bytes().first() == Some(&first));
-    let found = shapes.find_map(|shape| shape.length(rest));
+    let mut shapes = OF_FIRST.get(usize::from(first)).copied().unwrap_or_default();
+    let mut found = None;
+    while shapes != 0 && found.is_none() {
+        let shape = SHAPES.get(shapes.trailing_zeros() as usize);
+        found = shape.and_then(|shape| shape.length(rest));
+        shapes &= shapes - 1;
+    }
     let length = found.or_else(|| match first {
         // Within a longer word it was looked at from its beginning.
         b'e' if at.checked_sub(1).and_then(|at| bytes.get(at)).is_none_or(|b| !word(*b)) => {

@@ -1,9 +1,10 @@
 //! Secrets inside a text.
 //!
-//! A pass over the bytes, and another while something is found. At every place where a secret can begin, one
-//! question is asked; a secret that is found is skipped as a whole, and a
-//! question that finds none looks only a bounded way ahead, or at what no
-//! other question looks at. So the work is linear in the length of the text.
+//! A pass over the bytes, and another while something is found. At every place
+//! where a secret can begin (`places`), one question is asked; a secret that is
+//! found is skipped as a whole, and a question that finds none looks only a
+//! bounded way ahead, or at what no other question looks at. So the work is
+//! linear in the length of the text.
 //!
 //! Every secret begins and ends beside ASCII, so that no character is cut.
 
@@ -13,7 +14,7 @@ use super::{
     assign::{self, Pair},
     command::Programs,
     keys::Keys,
-    shapes,
+    places, shapes,
 };
 
 /// What stands in for a secret inside a text.
@@ -46,7 +47,7 @@ pub(super) fn examine(text: &str, keys: &Keys) -> Outcome {
 
 /// One pass over a text.
 fn pass(text: &str, keys: &Keys) -> Outcome {
-    let secrets = Scan { text, bytes: text.as_bytes(), keys }.secrets();
+    let secrets = Scan { text, bytes: text.as_bytes(), keys }.secrets(places::next);
     let Some(first) = secrets.first() else { return Outcome::Clean };
     let around = |c: char| c.is_whitespace() || matches!(c, '"' | '\'');
     let rest = [text.get(..first.start), text.get(first.end..)];
@@ -73,34 +74,16 @@ pub(super) struct Scan<'t> {
 }
 
 impl Scan<'_> {
-    /// Where the secrets are, in order and apart from each other.
-    fn secrets(self) -> Vec<Range<usize>> {
+    /// Where the secrets are, in order and apart from each other. `next` is
+    /// the first place from another on at which one can begin.
+    fn secrets(self, next: impl Fn(&[u8], usize) -> Option<usize>) -> Vec<Range<usize>> {
         let mut secrets = Vec::new();
         let mut pair = Pair::default();
         let mut programs = Programs::default();
         let mut at = 0;
-        while let Some(byte) = self.byte(at) {
-            let secret = match byte {
-                b':' => self.user_info(at).or_else(|| assign::secret(self, at, &mut pair)),
-                b'=' => assign::secret(self, at, &mut pair),
-                b'>' => self.element(at),
-                b'@' => self.login(at),
-                b'-' if self.begins_word(at) => {
-                    shapes::private_key(self.text, at).or_else(|| programs.secret(self, at))
-                }
-                b'$' => shapes::token(self.bytes, at).map(|end| at..end),
-                b'P' if self.begins_word(at) && self.begins("PuTTY-User-Key-File", at) => {
-                    Some(at..self.bytes.len())
-                }
-                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' if self.begins_word(at) => {
-                    shapes::token(self.bytes, at)
-                        .map(|end| at..end)
-                        .or_else(|| assign::directive(self, at))
-                }
-                _ => None,
-            };
-            at += 1;
-            let Some(mut secret) = secret else { continue };
+        while let Some(place) = next(self.bytes, at) {
+            at = place + 1;
+            let Some(mut secret) = self.secret(place, &mut pair, &mut programs) else { continue };
             let taken = secrets.last().map_or(0, |last: &Range<usize>| last.end);
             secret.start = secret.start.max(taken);
             at = at.max(secret.end);
@@ -111,22 +94,49 @@ impl Scan<'_> {
         secrets
     }
 
+    /// The secret that is told by what stands at this place.
+    fn secret(self, at: usize, pair: &mut Pair, programs: &mut Programs) -> Option<Range<usize>> {
+        match self.byte(at)? {
+            b':' => self.user_info(at).or_else(|| assign::secret(self, at, pair)),
+            b'=' => assign::secret(self, at, pair),
+            b'>' => self.element(at),
+            b'@' => self.login(at),
+            b'-' if self.begins_word(at) => {
+                shapes::private_key(self.text, at).or_else(|| programs.secret(self, at))
+            }
+            b'$' => shapes::token(self.bytes, at).map(|end| at..end),
+            b'P' if self.begins_word(at) && self.begins("PuTTY-User-Key-File", at) => {
+                Some(at..self.bytes.len())
+            }
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' if self.begins_word(at) => {
+                let token = shapes::token(self.bytes, at).map(|end| at..end);
+                token.or_else(|| assign::directive(self, at))
+            }
+            _ => None,
+        }
+    }
+
+    #[inline]
     pub(super) fn byte(&self, at: usize) -> Option<u8> {
         self.bytes.get(at).copied()
     }
 
+    #[inline]
     pub(super) fn before(&self, at: usize) -> Option<u8> {
         at.checked_sub(1).and_then(|at| self.byte(at))
     }
 
+    #[inline]
     pub(super) fn slice(&self, range: &Range<usize>) -> &str {
         self.text.get(range.clone()).unwrap_or_default()
     }
 
+    #[inline]
     pub(super) fn begins(&self, with: &str, at: usize) -> bool {
         self.bytes.get(at..).is_some_and(|rest| rest.starts_with(with.as_bytes()))
     }
 
+    #[inline]
     fn begins_word(&self, at: usize) -> bool {
         self.before(at).is_none_or(|before| !before.is_ascii_alphanumeric())
     }
@@ -188,25 +198,28 @@ impl Scan<'_> {
         let ends = |byte: u8| ends_url(byte) || matches!(byte, b'=' | b',' | b';' | b'(');
         let start = self.find_back(at, LONGEST, ends);
         let login = self.slice(&(start..at));
-        let after = at + 1;
-        let end = self.find_within(after, LONGEST, |byte| ends_url(byte) || byte == b'/');
-        let host = self.slice(&(after..end));
-        let oracle = login.rfind("thin:").map(|thin| start + thin + "thin:".len());
-        if let Some(start) = oracle {
+        if !login.contains(':') {
+            return None;
+        }
+        // In `jdbc:oracle:thin:user/password@//host`.
+        let mut colons = (0..login.len()).rev().filter(|at| self.byte(start + at) == Some(b':'));
+        let thin = colons.find(|at| login.get(..*at).is_some_and(|login| login.ends_with("thin")));
+        if let Some(thin) = thin {
+            let start = start + thin + 1;
             return self.slice(&(start..at)).contains('/').then_some(start..at);
         }
         let (user, password) = login.split_once(':')?;
+        if user.is_empty() || user.contains('/') || password.is_empty() || login.contains("://") {
+            return None;
+        }
+        let end = self.find_within(at + 1, LONGEST, |byte| ends_url(byte) || byte == b'/');
+        let host = self.slice(&(at + 1..end));
         let dialled = ["tcp(", "unix(", "("].iter().any(|dial| host.starts_with(dial));
         let address = host.split_once(':').is_some_and(|(name, port)| {
             !name.is_empty() && !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit())
         });
         let digest = matches!(host.split(':').next(), Some("sha256" | "sha512"));
-        let user_like = !user.is_empty()
-            && !user.contains('/')
-            && !password.is_empty()
-            && !login.contains("://")
-            && !digest;
-        (user_like && (dialled || address)).then_some(start..at)
+        (!digest && (dialled || address)).then_some(start..at)
     }
 
     /// The content of the XML element that is opened here.
@@ -228,6 +241,21 @@ impl Scan<'_> {
 }
 
 /// What is in no URL.
+#[inline]
 fn ends_url(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|')
+    ENDS_URL[usize::from(byte)]
 }
+
+const ENDS_URL: [bool; 256] = {
+    let mut table = [false; 256];
+    let ends = b" \t\n\x0C\r\"'`<>\\|";
+    let mut at = 0;
+    while at < ends.len() {
+        table[ends[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests;
