@@ -68,7 +68,14 @@ impl Program {
     /// The value as an attribute holds it: nothing is null, one value stands
     /// for itself, several are a list.
     pub fn value<'a>(&self, object: &Json<'a>, budget: &mut Budget) -> Result<Json<'a>, EvalError> {
-        let found = self.evaluate(object, budget)?;
+        let scope = Scope { object, element: object };
+        let Expr::Walk { from, steps } = &self.root else { return Ok(Json::Null) };
+        let (value, rest) = walk_one(scope.slot(*from), steps, budget)?;
+        let Some(value) = value else { return Ok(Json::Null) };
+        if rest.is_empty() {
+            return Ok(value.clone());
+        }
+        let found = walk_on(value, rest, scope, budget)?;
         Ok(match &found[..] {
             [] => Json::Null,
             [one] => (*one).clone(),
@@ -99,21 +106,66 @@ fn walk<'v, 'a>(
     scope: Scope<'v, 'a>,
     budget: &mut Budget,
 ) -> Result<Vec<&'v Json<'a>>, EvalError> {
-    // Most paths begin with names, which lead to one value or none.
-    let plain = steps.iter().take_while(|step| matches!(step.kind, StepKind::Field(_))).count();
-    let (fields, rest) = steps.split_at(plain);
+    match walk_one(from, steps, budget)? {
+        (None, _) => Ok(Vec::new()),
+        (Some(value), []) => Ok(vec![value]),
+        (Some(value), rest) => walk_on(value, rest, scope, budget),
+    }
+}
+
+/// Follows a path as far as each step leads to one value or none; most paths
+/// are names to their end. What is left of it stands beside the value.
+fn walk_one<'v, 'a, 's>(
+    from: &'v Json<'a>,
+    steps: &'s [Step],
+    budget: &mut Budget,
+) -> Result<(Option<&'v Json<'a>>, &'s [Step]), EvalError> {
     let mut value = from;
-    for step in fields {
-        budget.spend(step.at)?;
-        let StepKind::Field(name) = &step.kind else { break };
-        match value.get(name) {
+    let mut rest = steps;
+    while let [step, after @ ..] = rest {
+        let below = match &step.kind {
+            StepKind::Field(name) => {
+                budget.spend(step.at)?;
+                value.get(name)
+            }
+            StepKind::Index(index) => {
+                budget.spend(step.at)?;
+                element(value, *index).map_err(|reason| EvalError { at: step.at, reason })?
+            }
+            _ => break,
+        };
+        rest = after;
+        match below {
             Some(below) => value = below,
-            None => return Ok(Vec::new()),
+            None => return Ok((None, rest)),
         }
     }
-    let mut values = vec![value];
+    Ok((Some(value), rest))
+}
+
+/// Follows the rest of a path, at each step from all values that were found.
+fn walk_on<'v, 'a>(
+    from: &'v Json<'a>,
+    steps: &[Step],
+    scope: Scope<'v, 'a>,
+    budget: &mut Budget,
+) -> Result<Vec<&'v Json<'a>>, EvalError> {
+    let Some((first, rest)) = steps.split_first() else { return Ok(vec![from]) };
+    let mut values = Vec::new();
+    take(from, first, scope, budget, &mut values)?;
     let mut next = Vec::new();
     for step in rest {
+        if let StepKind::Field(name) = &step.kind {
+            values.iter().try_for_each(|_| budget.spend(step.at))?;
+            values.retain_mut(|value| match value.get(name) {
+                Some(below) => {
+                    *value = below;
+                    true
+                }
+                None => false,
+            });
+            continue;
+        }
         for value in values.drain(..) {
             take(value, step, scope, budget, &mut next)?;
         }
@@ -134,13 +186,7 @@ fn take<'v, 'a>(
     let fail = |reason| EvalError { at: step.at, reason };
     match &step.kind {
         StepKind::Field(name) => found.extend(value.get(name)),
-        StepKind::Index(index) => {
-            let Some(items) = list(value).map_err(fail)? else { return Ok(()) };
-            let at = if *index < 0 { *index + length(items) } else { *index };
-            let item = usize::try_from(at).ok().and_then(|at| items.get(at));
-            let missing = Reason::OutOfBounds { index: *index, length: items.len() };
-            found.push(item.ok_or_else(|| fail(missing))?);
-        }
+        StepKind::Index(index) => found.extend(element(value, *index).map_err(fail)?),
         StepKind::Slice { from, to, step } => {
             let Some(items) = list(value).map_err(fail)? else { return Ok(()) };
             for item in slice(items, (*from, *to, *step)).map_err(fail)? {
@@ -175,6 +221,14 @@ fn list<'v, 'a>(value: &'v Json<'a>) -> Result<Option<&'v [Json<'a>]>, Reason> {
         Json::Null => Ok(None),
         other => Err(Reason::NotAList(other.kind())),
     }
+}
+
+/// An element of a list; nothing of null.
+fn element<'v, 'a>(value: &'v Json<'a>, index: i64) -> Result<Option<&'v Json<'a>>, Reason> {
+    let Some(items) = list(value)? else { return Ok(None) };
+    let at = if index < 0 { index + length(items) } else { index };
+    let item = usize::try_from(at).ok().and_then(|at| items.get(at));
+    item.map(Some).ok_or(Reason::OutOfBounds { index, length: items.len() })
 }
 
 fn length(items: &[Json<'_>]) -> i64 {

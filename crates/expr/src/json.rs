@@ -4,6 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+/// Among so few names one is found sooner by looking at each, since most differ
+/// in their length, than by a search in order.
+pub(crate) const FEW: usize = 8;
+
 /// A value; texts are borrowed unless they were escaped.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json<'a> {
@@ -39,9 +43,14 @@ impl Number {
 
 impl<'a> Json<'a> {
     /// The value of a key, if this is a map that has it.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<&Self> {
         let Self::Map(fields) = self else { return None };
-        let at = fields.binary_search_by(|(name, _)| name.as_ref().cmp(key)).ok()?;
+        let at = if fields.len() <= FEW {
+            fields.iter().position(|(name, _)| name == key)?
+        } else {
+            fields.binary_search_by(|(name, _)| name.as_ref().cmp(key)).ok()?
+        };
         fields.get(at).map(|(_, value)| value)
     }
 
@@ -51,6 +60,9 @@ impl<'a> Json<'a> {
             return Self::Map(fields);
         }
         fields.sort_by(|(one, _), (other, _)| one.cmp(other));
+        if fields.is_sorted_by(|(one, _), (other, _)| one < other) {
+            return Self::Map(fields);
+        }
         fields.reverse();
         fields.dedup_by(|(later, _), (kept, _)| later == kept);
         fields.reverse();

@@ -1,24 +1,70 @@
 //! Which paths a program can touch.
 
-use std::collections::BTreeMap;
-
-use crate::program::{Expr, Filter, Program, Slot, Step, StepKind};
+use crate::{
+    json::FEW,
+    program::{Expr, Filter, Program, Slot, Step, StepKind},
+};
 
 /// A set of paths; everything at and below its leaves is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Projection {
     pub(crate) whole: bool,
-    pub(crate) fields: BTreeMap<Box<str>, Projection>,
+    /// In ascending order of the names. They are looked up for every field of
+    /// every object, and a list is quicker for that than a tree.
+    pub(crate) fields: Vec<(Box<str>, Projection)>,
     /// What is read of every field that is not named.
     pub(crate) other_fields: Option<Box<Projection>>,
     /// What is read of every element of a list.
     pub(crate) items: Option<Box<Projection>>,
+    /// What is left out although the whole is read.
+    pub(crate) gaps: Option<Gaps>,
+}
+
+/// Fields that are left out, or that have such fields; one without any is left
+/// out itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gaps(Vec<(Box<str>, Gaps)>);
+
+impl Gaps {
+    /// What is left out at or below a field.
+    pub(crate) fn named(&self, name: &[u8]) -> Option<&Self> {
+        self.0.iter().find(|(field, _)| field.as_bytes() == name).map(|(_, gaps)| gaps)
+    }
+
+    /// Whether all of it is left out.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn add(&mut self, way: &[&str]) {
+        let Some((first, rest)) = way.split_first() else { return };
+        match self.0.iter_mut().find(|(field, _)| field.as_ref() == *first) {
+            // It is left out already.
+            Some((_, gaps)) if gaps.is_whole() => {}
+            Some((_, gaps)) if rest.is_empty() => gaps.0.clear(),
+            Some((_, gaps)) => gaps.add(rest),
+            None => {
+                let mut gaps = Self::default();
+                gaps.add(rest);
+                self.0.push(((*first).into(), gaps));
+            }
+        }
+    }
 }
 
 impl Projection {
     /// Everything.
     pub fn everything() -> Self {
         Self { whole: true, ..Self::default() }
+    }
+
+    /// Everything but what is at and below these paths of field names.
+    pub fn everything_but<'n>(ways: impl IntoIterator<Item = &'n [&'n str]>) -> Self {
+        let mut gaps = Gaps::default();
+        for way in ways {
+            gaps.add(way);
+        }
+        Self { whole: true, gaps: Some(gaps), ..Self::default() }
     }
 
     /// Adds what a program can touch.
@@ -30,9 +76,31 @@ impl Projection {
     pub fn add_fields(&mut self, names: &[&str]) {
         let mut node = self;
         for name in names {
-            node = node.fields.entry((*name).into()).or_default();
+            node = node.below(name);
         }
         node.whole = true;
+    }
+
+    /// What is read of a field.
+    fn below(&mut self, name: &str) -> &mut Self {
+        let at = match self.fields.binary_search_by(|(field, _)| field.as_ref().cmp(name)) {
+            Ok(at) => at,
+            Err(at) => {
+                self.fields.insert(at, (name.into(), Self::default()));
+                at
+            }
+        };
+        &mut self.fields[at].1
+    }
+
+    /// What is read of a field that is named.
+    pub(crate) fn named(&self, name: &[u8]) -> Option<&Self> {
+        let at = if self.fields.len() <= FEW {
+            self.fields.iter().position(|(field, _)| field.as_bytes() == name)?
+        } else {
+            self.fields.binary_search_by(|(field, _)| field.as_bytes().cmp(name)).ok()?
+        };
+        self.fields.get(at).map(|(_, projection)| projection)
     }
 
     /// Whether anything at or below a path of field names is read. Case does
@@ -101,7 +169,7 @@ impl Projection {
         };
         match step {
             StepKind::Field(name) => {
-                self.fields.entry(name.clone()).or_default().add_way(rest);
+                self.below(name).add_way(rest);
             }
             StepKind::Index(_) | StepKind::Slice { .. } | StepKind::Filter(_) => {
                 self.items.get_or_insert_default().add_way(rest);
@@ -124,3 +192,30 @@ impl Projection {
 }
 
 const ANY_ITEM: StepKind = StepKind::Slice { from: None, to: None, step: 1 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read;
+
+    #[test]
+    fn what_is_left_out_is_skipped_and_the_rest_is_read() {
+        let ways: [&[&str]; 3] = [&["a", "b"], &["a", "b", "c"], &["d", "e"]];
+        let bytes = br#"{"a":{"b":{"c":1},"x":[{"b":2}]},"b":3,"d":[{"e":4}]}"#;
+        let value = read(bytes, &Projection::everything_but(ways)).unwrap().to_value();
+        assert_eq!(value.to_string(), r#"{"a":{"x":[{"b":2}]},"b":3,"d":[{"e":4}]}"#);
+    }
+
+    #[test]
+    fn of_many_fields_each_is_found() {
+        let names: Vec<_> = (0..2 * FEW).map(|at| format!("f{at}")).collect();
+        for count in 0..names.len() {
+            let mut projection = Projection::default();
+            for name in names.iter().rev().take(count) {
+                projection.add_fields(&[name]);
+            }
+            let found = names.iter().filter(|name| projection.named(name.as_bytes()).is_some());
+            assert_eq!(found.count(), count);
+        }
+    }
+}

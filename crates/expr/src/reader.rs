@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use crate::{
     json::{Json, Number},
-    projection::Projection,
+    projection::{Gaps, Projection},
 };
 
 /// Reads an object. What the projection does not ask for is checked to be
@@ -14,7 +14,7 @@ use crate::{
 /// length, a scalar itself.
 pub fn read<'a>(bytes: &'a [u8], projection: &Projection) -> Result<Json<'a>, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let json = Seed { projection }.deserialize(&mut deserializer)?;
+    let json = Seed::new(projection).deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(json)
 }
@@ -22,38 +22,50 @@ pub fn read<'a>(bytes: &'a [u8], projection: &Projection) -> Result<Json<'a>, se
 #[derive(Clone, Copy)]
 struct Seed<'p> {
     projection: &'p Projection,
+    /// What is left out here although everything is asked for.
+    gaps: Option<&'p Gaps>,
 }
 
-impl Seed<'_> {
+impl<'p> Seed<'p> {
+    fn new(projection: &'p Projection) -> Self {
+        Self { projection, gaps: projection.gaps.as_ref() }
+    }
+
     /// What is asked of a field; nothing if it is to be skipped.
-    fn field(self, name: &str) -> Option<Self> {
+    fn field(self, name: &[u8]) -> Option<Self> {
         if self.projection.whole {
-            return Some(self);
+            return match self.gaps.and_then(|gaps| gaps.named(name)) {
+                Some(gaps) if gaps.is_whole() => None,
+                gaps => Some(Seed { gaps, ..self }),
+            };
         }
-        let named = self.projection.fields.get(name);
-        match (named, self.projection.other_fields.as_deref()) {
-            (Some(projection), None) | (None, Some(projection)) => Some(Seed { projection }),
+        match (self.projection.named(name), self.projection.other_fields.as_deref()) {
+            (Some(projection), None) | (None, Some(projection)) => Some(Seed::new(projection)),
             // Both ask for something: reading more than either needs is right
             // for both, and such an expression is rare.
-            (Some(_), Some(_)) => Some(Seed { projection: WHOLE }),
+            (Some(_), Some(_)) => Some(Seed::new(WHOLE)),
             (None, None) => None,
         }
     }
 
     fn item(self) -> Option<Self> {
         if self.projection.whole {
-            return Some(self);
+            return Some(Seed { gaps: None, ..self });
         }
-        self.projection.items.as_deref().map(|projection| Seed { projection })
+        self.projection.items.as_deref().map(Seed::new)
+    }
+
+    /// How many fields are kept of a map, as far as that is known.
+    fn kept(self) -> usize {
+        /// Labels and the like are seldom more.
+        const USUAL: usize = 8;
+        let Projection { whole, fields, other_fields, .. } = self.projection;
+        if *whole || other_fields.is_some() { USUAL } else { fields.len() }
     }
 }
 
-const WHOLE: &Projection = &Projection {
-    whole: true,
-    fields: std::collections::BTreeMap::new(),
-    other_fields: None,
-    items: None,
-};
+const WHOLE: &Projection =
+    &Projection { whole: true, fields: Vec::new(), other_fields: None, items: None, gaps: None };
 
 impl<'de> DeserializeSeed<'de> for Seed<'_> {
     type Value = Json<'de>;
@@ -119,41 +131,51 @@ impl<'de> Visitor<'de> for Seed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Json<'de>, A::Error> {
         let mut map = Vec::new();
-        while let Some(name) = fields.next_key_seed(Name)? {
-            match self.field(&name) {
-                Some(seed) => map.push((name, fields.next_value_seed(seed)?)),
-                None => {
-                    fields.next_value::<IgnoredAny>()?;
-                }
+        while let Some(field) = fields.next_key_seed(Field { of: self })? {
+            let Some((name, seed)) = field else {
+                fields.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if map.is_empty() {
+                map.reserve_exact(self.kept());
             }
+            map.push((name, fields.next_value_seed(seed)?));
         }
         Ok(Json::map(map))
     }
 }
 
-/// A key, borrowed unless it was escaped.
-struct Name;
+/// A key and what is asked of its value; nothing if it is to be skipped. It is
+/// compared as it stands, and only a key that is kept is made a text.
+#[derive(Clone, Copy)]
+struct Field<'p> {
+    of: Seed<'p>,
+}
 
-impl<'de> DeserializeSeed<'de> for Name {
-    type Value = Cow<'de, str>;
+impl<'de, 'p> DeserializeSeed<'de> for Field<'p> {
+    type Value = Option<(Cow<'de, str>, Seed<'p>)>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
-        deserializer.deserialize_str(self)
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_bytes(self)
     }
 }
 
-impl<'de> Visitor<'de> for Name {
-    type Value = Cow<'de, str>;
+impl<'de, 'p> Visitor<'de> for Field<'p> {
+    type Value = Option<(Cow<'de, str>, Seed<'p>)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a key")
     }
 
-    fn visit_borrowed_str<E: Error>(self, value: &'de str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(value))
+    fn visit_borrowed_bytes<E: Error>(self, name: &'de [u8]) -> Result<Self::Value, E> {
+        let Some(seed) = self.of.field(name) else { return Ok(None) };
+        let name = str::from_utf8(name).map_err(E::custom)?;
+        Ok(Some((Cow::Borrowed(name), seed)))
     }
 
-    fn visit_str<E: Error>(self, value: &str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Owned(value.to_owned()))
+    fn visit_bytes<E: Error>(self, name: &[u8]) -> Result<Self::Value, E> {
+        let Some(seed) = self.of.field(name) else { return Ok(None) };
+        let name = str::from_utf8(name).map_err(E::custom)?;
+        Ok(Some((Cow::Owned(name.to_owned()), seed)))
     }
 }

@@ -68,7 +68,8 @@ pub(crate) fn read_all<'o>(
     object: &Json<'o>,
     release: &Release,
 ) -> Result<Vec<Option<Json<'o>>>, Failure> {
-    let mut found = Vec::with_capacity(readers.len());
+    // One more for the copy of the object, if there is one.
+    let mut found = Vec::with_capacity(readers.len() + 1);
     for Reader { name, optional, source } in readers {
         let value = match source {
             Source::Path(program) => {

@@ -121,7 +121,7 @@ impl Plan {
             target: wanted.target,
             kind: spec.target_gvk.clone(),
             selection: wanted.selection,
-            projection: projection(&readers, trim.is_some()),
+            projection: projection(&readers, trim.as_ref()),
             reads_release: readers.iter().any(Reader::reads_release),
             keys: Keys::new(further),
             order: Vec::new(),
@@ -217,11 +217,8 @@ impl Plan {
 }
 
 /// Everything that the readers and the selection look at; a copy of the object
-/// needs all of it.
-fn projection(readers: &[Reader], whole: bool) -> Projection {
-    if whole {
-        return Projection::everything();
-    }
+/// needs all of it, except what is dropped from every copy.
+fn projection(readers: &[Reader], trim: Option<&Trim>) -> Projection {
     let mut projection = Projection::default();
     for path in Header::PATHS {
         projection.add_fields(path);
@@ -229,7 +226,13 @@ fn projection(readers: &[Reader], whole: bool) -> Projection {
     for reader in readers {
         reader.add_to(&mut projection);
     }
-    projection
+    match trim {
+        Some(trim) => {
+            let unread = |way: &&[&str]| !projection.reaches(way);
+            Projection::everything_but(trim.dropped().filter(unread))
+        }
+        None => projection,
+    }
 }
 
 /// What a profile of Secrets may not do without its annotations. Admission

@@ -52,6 +52,18 @@ impl Trim {
         Ok(Self { key: export.key.clone(), include: export.include, pointers, paths })
     }
 
+    /// What is in no copy, and large: there it need not even be read. A path
+    /// can lead anywhere, so that beside one everything is read.
+    pub(crate) fn dropped(&self) -> impl Iterator<Item = &'static [&'static str]> {
+        const LARGE: [&[&str]; 2] = [
+            &["metadata", "managedFields"],
+            &["metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"],
+        ];
+        let is_dropped = |way: &[&str]| self.pointers.iter().any(|pointer| pointer == way);
+        let ways = LARGE.into_iter().filter(|_| self.paths.is_empty());
+        ways.filter(move |way| is_dropped(way))
+    }
+
     /// The copy. Everything that is to go is found before anything goes, so
     /// that indices mean what they say.
     pub(crate) fn copy<'o>(&self, object: &Json<'o>) -> Json<'o> {

@@ -350,6 +350,29 @@ fn the_data_of_a_secret_never_leaves_in_a_copy() {
     );
 }
 
+/// What no copy holds is not even read, unless something else looks at it.
+#[test]
+fn what_a_copy_drops_can_still_be_an_attribute() {
+    let object = json!({
+        "metadata": {"name": "a", "managedFields": [{"manager": "m"}]},
+        "data": {"manager": "d"},
+    });
+    let export = |prune: Value| {
+        let plan = plan(json!({
+            "targetGVK": {"version": "v1", "kind": "ConfigMap"},
+            "attributes": [{"name": "manager", "path": "$.metadata.managedFields[0].manager", "optional": true}],
+            "export": {"mode": "Resource", "include": "All", "prune": prune},
+        }));
+        let row: Value = serde_json::from_str(&row(&plan, &object)).unwrap();
+        row["attributes"].clone()
+    };
+    let copy = json!({"metadata": {}, "data": {"manager": "d"}});
+    assert_eq!(export(json!({})), json!({"manager": "m", "resource": copy}));
+    let copy = json!({"metadata": {}, "data": {}});
+    let everywhere = json!({"jsonPaths": ["$..manager"]});
+    assert_eq!(export(everywhere), json!({"manager": "m", "resource": copy}));
+}
+
 #[test]
 fn what_needs_cel_is_not_in_this_build() {
     let errors = plan_errors(json!({
