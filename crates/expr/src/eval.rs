@@ -1,13 +1,14 @@
 //! Evaluates programs over borrowed JSON, within bounds.
 
-use std::cmp::Ordering;
+use std::{borrow::Cow, cmp::Ordering};
 
 use crate::{
     json::Json,
     program::{Expr, Filter, Operator, Program, Slot, Step, StepKind},
 };
 
-/// What an evaluation may still cost; every value that is looked at costs one.
+/// What an evaluation may still cost. Every value that is looked at costs one;
+/// texts that are compared and values that are copied cost by their size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget(u64);
 
@@ -21,7 +22,34 @@ impl Budget {
     }
 
     fn spend(&mut self, at: usize) -> Result<(), EvalError> {
-        self.0 = self.0.checked_sub(1).ok_or(EvalError { at, reason: Reason::TooCostly })?;
+        self.spend_many(at, 1)
+    }
+
+    fn spend_many(&mut self, at: usize, steps: usize) -> Result<(), EvalError> {
+        let left = u64::try_from(steps).ok().and_then(|steps| self.0.checked_sub(steps));
+        self.0 = left.ok_or(EvalError { at, reason: Reason::TooCostly })?;
+        Ok(())
+    }
+
+    /// Spends what a copy of a value takes in memory, in units of a few bytes.
+    fn spend_on_copy(&mut self, value: &Json<'_>) -> Result<(), EvalError> {
+        const EACH: usize = 8;
+        let mut waiting = vec![value];
+        while let Some(value) = waiting.pop() {
+            let text = match value {
+                Json::Text(text) => text.len(),
+                Json::List(items) => {
+                    waiting.extend(items);
+                    0
+                }
+                Json::Map(fields) => {
+                    waiting.extend(fields.iter().map(|(_, value)| value));
+                    0
+                }
+                Json::Null | Json::Bool(_) | Json::Number(_) => 0,
+            };
+            self.spend_many(0, EACH + text / EACH)?;
+        }
         Ok(())
     }
 }
@@ -79,7 +107,14 @@ impl Program {
         Ok(match &found[..] {
             [] => Json::Null,
             [one] => (*one).clone(),
-            several => Json::List(several.iter().map(|one| (*one).clone()).collect()),
+            several => {
+                // One is no larger than the object, but a path can lead to the
+                // same value a million times.
+                for one in several {
+                    budget.spend_on_copy(one)?;
+                }
+                Json::List(several.iter().map(|one| (*one).clone()).collect())
+            }
         })
     }
 }
@@ -323,31 +358,37 @@ fn holds(
             Err(EvalError { at, reason: Reason::ManyValues })
         }
         (Operand::One(left), Operand::One(right)) => {
+            if let (Json::Text(left), Json::Text(right)) = (&*left, &*right) {
+                /// So many bytes are compared in the time of one step.
+                const AT_ONCE: usize = 64;
+                budget.spend_many(at, left.len().min(right.len()) / AT_ONCE)?;
+            }
             compare(&left, *operator, &right).map_err(|reason| EvalError { at, reason })
         }
     }
 }
 
-enum Operand<'a> {
+enum Operand<'v, 'a> {
     None,
-    One(Json<'a>),
+    One(Cow<'v, Json<'a>>),
     Many,
 }
 
-fn operand<'a>(
+fn operand<'v, 'a>(
     expr: &Expr,
-    scope: Scope<'_, 'a>,
+    scope: Scope<'v, 'a>,
     budget: &mut Budget,
-) -> Result<Operand<'a>, EvalError> {
+) -> Result<Operand<'v, 'a>, EvalError> {
+    let literal = |value| Operand::One(Cow::Owned(value));
     Ok(match expr {
         Expr::Walk { from, steps } => match &walk(scope.slot(*from), steps, scope, budget)?[..] {
             [] => Operand::None,
-            [one] => Operand::One((*one).clone()),
+            [one] => Operand::One(Cow::Borrowed(one)),
             _ => Operand::Many,
         },
-        Expr::Text(text) => Operand::One(Json::Text(text.to_string().into())),
-        Expr::Number(number) => Operand::One(Json::Number(*number)),
-        Expr::Bool(bool) => Operand::One(Json::Bool(*bool)),
+        Expr::Text(text) => literal(Json::Text(text.to_string().into())),
+        Expr::Number(number) => literal(Json::Number(*number)),
+        Expr::Bool(bool) => literal(Json::Bool(*bool)),
     })
 }
 

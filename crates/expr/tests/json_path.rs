@@ -139,6 +139,30 @@ fn an_expression_that_costs_too_much_stops() {
 }
 
 #[test]
+fn copies_cost_what_they_hold() {
+    // Each step leads ninety times to the same value.
+    let step = format!("[{}]", ["'a'"; 90].join(","));
+    let program = json_path::compile(&format!("${step}{step}{step}")).unwrap();
+    let bytes = serde_json::to_vec(&json!({"a": {"a": {"a": "x".repeat(1_000)}}})).unwrap();
+    let json = read(&bytes, &Projection::everything()).unwrap();
+    assert_eq!(program.evaluate(&json, &mut Budget::DEFAULT.clone()).unwrap().len(), 90 * 90 * 90);
+    let outcome = program.value(&json, &mut Budget::DEFAULT.clone());
+    assert_eq!(outcome.map_err(|error| error.reason), Err(Reason::TooCostly));
+}
+
+#[test]
+fn long_texts_cost_more_to_compare() {
+    let program = json_path::compile("$[?(@.t==@.t)]").unwrap();
+    let spent = |length: usize| {
+        let bytes = serde_json::to_vec(&json!([{"t": "x".repeat(length)}])).unwrap();
+        let json = read(&bytes, &Projection::everything()).unwrap();
+        program.evaluate(&json, &mut Budget::new(100)).map(|found| found.len())
+    };
+    assert_eq!(spent(10), Ok(1));
+    assert_eq!(spent(10_000).map_err(|error| error.reason), Err(Reason::TooCostly));
+}
+
+#[test]
 fn what_is_no_path_is_pointed_at() {
     for (path, expected) in [
         ("a.b", "a.b\n^ a path begins with $ or stands in braces, such as $.spec or {.spec}"),
