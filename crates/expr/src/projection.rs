@@ -5,6 +5,11 @@ use crate::{
     program::{Expr, Filter, Program, Slot, Step, StepKind},
 };
 
+/// How many steps a program is followed. `.*` and unions branch, so that the
+/// branches of a short text may be more than memory holds; where the steps run
+/// out, everything below is read.
+const MOST_STEPS: usize = 4_000;
+
 /// A set of paths; everything at and below its leaves is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Projection {
@@ -69,7 +74,7 @@ impl Projection {
 
     /// Adds what a program can touch.
     pub fn add(&mut self, program: &Program) {
-        self.add_expr(&program.root, &[]);
+        self.add_expr(&program.root, &[], &mut { MOST_STEPS });
     }
 
     /// Adds a path of field names, with everything below it.
@@ -138,7 +143,7 @@ impl Projection {
     }
 
     /// Follows an expression from the object, or from where its element is.
-    fn add_expr(&mut self, expr: &Expr, element: &[&StepKind]) {
+    fn add_expr(&mut self, expr: &Expr, element: &[&StepKind], left: &mut usize) {
         let Expr::Walk { from, steps } = expr else { return };
         let mut way: Vec<&StepKind> = match from {
             Slot::Object => Vec::new(),
@@ -147,36 +152,37 @@ impl Projection {
         for step in steps {
             if let StepKind::Filter(filter) = &step.kind {
                 way.push(&ANY_ITEM);
-                self.add_filter(filter, &way);
+                self.add_filter(filter, &way, left);
             } else {
                 way.push(&step.kind);
             }
         }
-        self.add_way(&way);
+        self.add_way(&way, left);
     }
 
-    fn add_filter(&mut self, filter: &Filter, element: &[&StepKind]) {
-        self.add_expr(&filter.left, element);
+    fn add_filter(&mut self, filter: &Filter, element: &[&StepKind], left: &mut usize) {
+        self.add_expr(&filter.left, element, left);
         if let Some((_, right)) = &filter.test {
-            self.add_expr(right, element);
+            self.add_expr(right, element, left);
         }
     }
 
-    fn add_way(&mut self, way: &[&StepKind]) {
-        let Some((step, rest)) = way.split_first() else {
+    fn add_way(&mut self, way: &[&StepKind], left: &mut usize) {
+        let (Some((step, rest)), Some(fewer)) = (way.split_first(), left.checked_sub(1)) else {
             self.whole = true;
             return;
         };
+        *left = fewer;
         match step {
             StepKind::Field(name) => {
-                self.below(name).add_way(rest);
+                self.below(name).add_way(rest, left);
             }
             StepKind::Index(_) | StepKind::Slice { .. } | StepKind::Filter(_) => {
-                self.items.get_or_insert_default().add_way(rest);
+                self.items.get_or_insert_default().add_way(rest, left);
             }
             StepKind::Every => {
-                self.items.get_or_insert_default().add_way(rest);
-                self.other_fields.get_or_insert_default().add_way(rest);
+                self.items.get_or_insert_default().add_way(rest, left);
+                self.other_fields.get_or_insert_default().add_way(rest, left);
             }
             // It can lead anywhere.
             StepKind::Descend => self.whole = true,
@@ -184,7 +190,7 @@ impl Projection {
                 for Step { kind, .. } in steps {
                     let mut way = vec![kind];
                     way.extend(rest);
-                    self.add_way(&way);
+                    self.add_way(&way, left);
                 }
             }
         }

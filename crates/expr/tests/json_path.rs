@@ -151,6 +151,19 @@ fn copies_cost_what_they_hold() {
 }
 
 #[test]
+fn a_path_that_branches_at_every_step_asks_for_everything_far_down() {
+    for step in [".*", "['a','b']"] {
+        let program = json_path::compile(&format!("$.c{}", step.repeat(300))).unwrap();
+        let mut projection = Projection::default();
+        projection.add(&program);
+        assert!(projection.paths().len() < 10_000);
+        assert!(!projection.reaches(&["d"]));
+        let object = json!({"c": {"a": {"a": {"b": [1]}}}, "d": 1});
+        assert_eq!(evaluate(&program, &object), Ok(Value::Null));
+    }
+}
+
+#[test]
 fn long_texts_cost_more_to_compare() {
     let program = json_path::compile("$[?(@.t==@.t)]").unwrap();
     let spent = |length: usize| {
