@@ -10,6 +10,10 @@ use serde_json::Value;
 /// A release may not unfold to more than this.
 const CEILING: u64 = 32 << 20;
 
+/// A release may not hold more values than this. Unfolded they take many times
+/// the memory of their spelling, and a small Secret can spell millions.
+const MOST_VALUES: usize = 1 << 20;
+
 /// Parts of a release that never leave, alone or as a prefix.
 const WITHHELD: [&str; 6] =
     ["manifest", "hooks", "chart.templates", "chart.files", "chart.values", "chart.raw"];
@@ -28,6 +32,8 @@ pub(crate) enum HelmError {
     Packing,
     #[error("the release unpacks to more than {} MiB", CEILING >> 20)]
     TooLarge,
+    #[error("the release holds more than {MOST_VALUES} values")]
+    TooMany,
     #[error("the release is not JSON")]
     Json,
 }
@@ -97,7 +103,26 @@ pub(crate) fn decode(object: &Json<'_>) -> Result<Value, HelmError> {
     } else {
         inner
     };
+    if values(&json) > MOST_VALUES {
+        return Err(HelmError::TooMany);
+    }
     serde_json::from_slice(&json).map_err(|_| HelmError::Json)
+}
+
+/// How many values JSON holds, at most.
+fn values(json: &[u8]) -> usize {
+    let mut count = 1;
+    let mut in_text = false;
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => in_text = !in_text,
+            b'\\' if in_text => drop(bytes.next()),
+            b',' | b'[' | b'{' if !in_text => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 fn unzip(bytes: &[u8]) -> Result<Vec<u8>, HelmError> {

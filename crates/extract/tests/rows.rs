@@ -1,5 +1,6 @@
 //! Objects and the rows that are made of them.
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use kollect_api::{ClusterTarget, Profile, Target};
 use kollect_extract::{Failure, Plan, PlanError, Skip, Verdict, Wanted, select::Namespace};
 use serde_json::{Value, json};
@@ -306,6 +307,25 @@ fn a_release_that_cannot_be_unpacked_says_why() {
         object["data"] = data;
         assert_eq!(failure(&plan, &object), expected);
     }
+}
+
+#[test]
+fn a_release_that_would_unfold_to_millions_of_values_is_refused() {
+    let of = |values: usize| {
+        let unfolded = json!({"name": "a", "x": vec![0; values]}).to_string();
+        let mut object = release();
+        object["data"]["release"] = json!(STANDARD.encode(unfolded));
+        object
+    };
+    let plan = plan(reads(&["releaseName"]));
+    assert_eq!(
+        failure(&plan, &of(1 << 20)),
+        "attribute releaseName: the release holds more than 1048576 values"
+    );
+    let commas = json!({"name": ",[\"{".repeat(1 << 20)}).to_string();
+    let mut object = release();
+    object["data"]["release"] = json!(STANDARD.encode(commas));
+    assert!(row(&plan, &object).contains("releaseName"), "what stands in a text is no value");
 }
 
 #[test]
