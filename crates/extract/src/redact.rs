@@ -168,17 +168,8 @@ impl Walk<'_> {
             if !doubtful {
                 return None;
             }
-            if let Ok(mut json) = read(text.as_bytes(), &Projection::everything()) {
-                let before = self.found.total();
-                self.nested += 1;
-                self.value(&mut json, Judgement::Harmless, place);
-                self.nested -= 1;
-                return (self.found.total() > before).then(|| {
-                    let value = json.to_value();
-                    let lines = text.trim().contains('\n');
-                    let pretty = lines.then(|| serde_json::to_string_pretty(&value).ok()).flatten();
-                    Json::Text(pretty.unwrap_or_else(|| value.to_string()).into())
-                });
+            if let Ok(json) = read(text.as_bytes(), &Projection::everything()) {
+                return self.json(json, text, place);
             }
         }
         match outcome {
@@ -189,13 +180,36 @@ impl Walk<'_> {
             }
             Outcome::Masked(masked) => {
                 self.found.add(place, Reason::SecretInText);
-                Some(Json::Text(masked.into()))
+                // What was no JSON because of its secret may be JSON without it.
+                let json = (is_json(&masked) && self.nested < NESTED_TEXTS)
+                    .then(|| read(masked.as_bytes(), &Projection::everything()).ok());
+                let further = json.flatten().and_then(|json| self.json(json, &masked, place));
+                Some(further.unwrap_or_else(|| Json::Text(masked.into())))
             }
         }
     }
 
+    /// What stands in for a text that is JSON, if it holds a secret.
+    fn json<'a>(&mut self, mut json: Json<'_>, text: &str, place: &Place<'_>) -> Option<Json<'a>> {
+        let before = self.found.total();
+        self.nested += 1;
+        self.value(&mut json, Judgement::Harmless, place);
+        self.nested -= 1;
+        (self.found.total() > before).then(|| {
+            let value = json.to_value();
+            let lines = text.trim().contains('\n');
+            let pretty = lines.then(|| serde_json::to_string_pretty(&value).ok()).flatten();
+            Json::Text(pretty.unwrap_or_else(|| value.to_string()).into())
+        })
+    }
+
     fn hide(&mut self, value: &mut Json<'_>, place: &Place<'_>, reason: Reason) {
-        if matches!(value, Json::Map(fields) if is_redacted(fields)) {
+        let already = match value {
+            Json::Map(fields) => is_redacted(fields),
+            Json::Text(text) => text == text::MASK,
+            _ => false,
+        };
+        if already {
             return;
         }
         *value = redacted(reason);

@@ -82,6 +82,37 @@ fn a_secret_in_a_text_is_masked_and_the_rest_stays_readable() {
 }
 
 #[test]
+fn a_key_that_begins_in_a_value_is_hidden_to_its_end() {
+    let mut mint = Mint::default();
+    let body = mint.expand("{{base64}}\n{{base64}}");
+    let text = format!(
+        "for auth: -----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----\nport: 1"
+    );
+    let (value, _) = hide(&json!([text]), &Keys::default());
+    assert_eq!(value, json!(["for auth: ***\nport: 1"]));
+    let (value, _) = hide(&json!(["of key: PuTTY-User-Key-File-3: x\na\nb"]), &Keys::default());
+    assert_eq!(value, json!(["of key: ***"]));
+}
+
+#[test]
+fn a_text_that_is_json_once_its_key_is_masked_is_read_as_json() {
+    let body = Mint::default().expand("{{base64}}");
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----");
+    // Lines end in no text of JSON.
+    let text = format!("{{\"a\":\"{key}\",\"b\":[\"--password\",\"p\"]}}");
+    let (value, _) = hide(&json!([text]), &Keys::default());
+    let inner: Value = serde_json::from_str(value[0].as_str().unwrap()).unwrap();
+    assert_eq!(inner["b"][1], json!({"reason": "sensitive-key", "redacted": true}));
+    assert_eq!(hide(&value, &Keys::default()), (value, Findings::default()));
+}
+
+#[test]
+fn what_is_masked_already_is_no_finding() {
+    let masked = json!({"token": "***", "note": "{\"token\":\"***\"}"});
+    assert_eq!(hide(&masked, &Keys::default()), (masked, Findings::default()));
+}
+
+#[test]
 fn findings_say_where_and_why() {
     let github = Mint::default().expand("{{github}}");
     let object = json!({

@@ -86,6 +86,7 @@ impl Scan<'_> {
             let Some(mut secret) = self.secret(place, &mut pair, &mut programs) else { continue };
             let taken = secrets.last().map_or(0, |last: &Range<usize>| last.end);
             secret.start = secret.start.max(taken);
+            secret.end = self.reach(&secret);
             at = at.max(secret.end);
             if secret.start < secret.end && self.slice(&secret) != MASK {
                 secrets.push(secret);
@@ -165,6 +166,24 @@ impl Scan<'_> {
         let least = to.saturating_sub(most);
         let before = self.bytes.get(least..to).unwrap_or_default();
         before.iter().rposition(|byte| is_so(*byte)).map_or(least, |at| least + at + 1)
+    }
+
+    /// Where a secret ends together with those that begin in it: a private key
+    /// after `auth: ` goes on where the value of an assignment does not.
+    fn reach(&self, secret: &Range<usize>) -> usize {
+        let mut end = secret.end;
+        let mut at = secret.start;
+        while at < end {
+            let shaped = match self.byte(at).filter(|_| self.begins_word(at)) {
+                Some(b'-') => shapes::private_key(self.text, at).map(|key| key.end),
+                Some(b'P') if self.begins("PuTTY-User-Key-File", at) => Some(self.bytes.len()),
+                Some(byte) if byte.is_ascii_alphanumeric() => shapes::token(self.bytes, at),
+                _ => None,
+            };
+            at = shaped.unwrap_or(at + 1);
+            end = end.max(at);
+        }
+        end
     }
 
     /// The user-info of the URL whose scheme ends here.
