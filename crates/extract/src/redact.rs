@@ -192,6 +192,10 @@ impl Walk<'_> {
     /// What stands in for a text that is JSON, if it holds a secret.
     fn json<'a>(&mut self, mut json: Json<'_>, text: &str, place: &Place<'_>) -> Option<Json<'a>> {
         let before = self.found.total();
+        // Of equal keys one was read; the others would stay unseen.
+        if members(&json) != colons(text) {
+            self.found.add(place, Reason::SecretInText);
+        }
         self.nested += 1;
         self.value(&mut json, Judgement::Harmless, place);
         self.nested -= 1;
@@ -267,6 +271,31 @@ fn as_text<'v>(value: &'v Json<'_>) -> Option<&'v str> {
         Json::Text(text) => Some(text),
         _ => None,
     }
+}
+
+/// How many members the maps of a value have.
+fn members(value: &Json<'_>) -> usize {
+    match value {
+        Json::Map(fields) => fields.iter().map(|(_, value)| 1 + members(value)).sum(),
+        Json::List(items) => items.iter().map(members).sum(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Text(_) => 0,
+    }
+}
+
+/// How many members are spelled in JSON: the colons outside of its texts.
+fn colons(json: &str) -> usize {
+    let mut count = 0;
+    let mut in_text = false;
+    let mut bytes = json.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => in_text = !in_text,
+            b'\\' if in_text => drop(bytes.next()),
+            b':' if !in_text => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 /// Whether a text may be JSON with something in it.

@@ -107,6 +107,14 @@ fn a_text_that_is_json_once_its_key_is_masked_is_read_as_json() {
 }
 
 #[test]
+fn a_secret_under_the_first_of_two_equal_keys_is_not_overlooked() {
+    let text = Mint::default().expand("{\"a\":\"{{github}}\",\"a\":\"b: c\"}");
+    let (value, found) = hide(&json!([text]), &Keys::default());
+    assert_eq!(value, json!(["{\"a\":\"b: c\"}"]));
+    assert_eq!(found.total(), 1);
+}
+
+#[test]
 fn what_is_masked_already_is_no_finding() {
     let masked = json!({"token": "***", "note": "{\"token\":\"***\"}"});
     assert_eq!(hide(&masked, &Keys::default()), (masked, Findings::default()));
