@@ -128,6 +128,12 @@ pub(super) const TABLE: &[Layer] = &[
         reason: "scenarios see the whole",
     },
     Layer {
+        krate: "fuzz",
+        may_use: MayUse::Anything,
+        never: &[],
+        reason: "whatever reads foreign text may be fuzzed",
+    },
+    Layer {
         krate: "xtask",
         may_use: MayUse::Only(&[]),
         never: &[],
