@@ -11,6 +11,7 @@ mod codegen;
 mod tidy;
 mod layers;
 mod bench;
+mod fuzz;
 
 mod clock;
 mod metadata;
@@ -65,6 +66,17 @@ enum Verb {
         #[arg(value_parser = ["extract", "inventory"])]
         what: String,
     },
+    /// Looks for inputs that break a promise; needs a nightly compiler
+    Fuzz {
+        /// Which target; all of them unless it is named
+        target: Option<String>,
+        /// How long each one is fuzzed
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// How many inputs each one gets, however long that takes
+        #[arg(long, conflicts_with = "seconds")]
+        runs: Option<u64>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -95,6 +107,10 @@ fn dispatch(verb: Verb) -> Result<ExitCode> {
         Verb::Tidy => tidy::run(&root),
         Verb::Layers => layers::run(&root),
         Verb::Bench { what } => bench::run(&root, &what),
+        Verb::Fuzz { target, seconds, runs } => {
+            let until = runs.map_or(fuzz::Until::Seconds(seconds), fuzz::Until::Runs);
+            fuzz::run(&root, target.as_deref(), until)
+        }
     }?;
     Ok(ExitCode::SUCCESS)
 }
