@@ -253,6 +253,35 @@ fn a_copy_of_the_object_is_trimmed() {
     assert_eq!(pruned, with(json!({"spec": {"replicas": 2, "list": [2], "env": [{"name": "a"}]}})));
 }
 
+/// The reference's example of a copy with secrets in it; the literal value is
+/// hidden too.
+#[test]
+fn a_copy_of_the_object_shows_no_secret() {
+    let spec = json!({
+        "targetGVK": {"group": "apps", "version": "v1", "kind": "Deployment"},
+        "export": {"mode": "Resource"},
+    });
+    let object = deployment(
+        "cart",
+        "0c2d",
+        json!({
+            "spec": {"replicas": 2, "template": {"spec": {"containers": [{
+                "name": "cart",
+                "image": "registry.example/cart:2.0.0",
+                "env": [
+                    {"name": "DB_URL", "valueFrom": {"secretKeyRef": {"name": "db", "key": "url"}}},
+                    {"name": "DB_PASSWORD", "value": "hunter2"},
+                ],
+            }]}}},
+            "status": {"readyReplicas": 2},
+        }),
+    );
+    assert_eq!(
+        row(&plan(spec), &object),
+        r#"{"targetNamespace":"shop","targetName":"workloads","namespace":"shop","name":"cart","group":"apps","version":"v1","kind":"Deployment","uid":"0c2d","attributes":{"resource":{"apiVersion":"apps/v1","kind":"Deployment","spec":{"replicas":2,"template":{"spec":{"containers":[{"env":[{"name":"DB_URL","valueFrom":{"reason":"sensitive-key","redacted":true}},{"name":"DB_PASSWORD","value":{"reason":"sensitive-key","redacted":true}}],"image":"registry.example/cart:2.0.0","name":"cart"}]}}},"status":{"readyReplicas":2}}}}"#
+    );
+}
+
 /// The release of the reference's example.
 const RELEASE: &str = include_str!("../../../fixtures/helm-release.txt");
 
