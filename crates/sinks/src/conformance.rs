@@ -7,6 +7,7 @@
 //! reference.
 
 mod cluster;
+mod churn;
 mod process;
 mod basics;
 mod restarts;
@@ -19,7 +20,7 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc};
 use async_trait::async_trait;
 use kollect_inventory::Row;
 
-pub use self::{cluster::Cluster, mutants::Mutant, process::Process};
+pub use self::{churn::Churn, cluster::Cluster, mutants::Mutant, process::Process};
 use crate::{
     deliver::pair::Unit,
     schema::Schema,

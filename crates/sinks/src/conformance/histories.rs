@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Arena, Cluster, Verdict, mutants::Deaf};
+use super::{Arena, Cluster, Verdict, churn::Dice, mutants::Deaf};
 use crate::deliver::state::Phase;
 
 /// Trace 2.
@@ -70,7 +70,7 @@ pub(super) async fn a_partition_that_comes_and_goes_takes_its_rows_along(arena: 
 
 /// Everything at once, in an order that nobody chose.
 pub(super) async fn random_histories_end_in_the_cluster(arena: &Arena) -> Verdict {
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut dice = Dice::new(1);
     let mut cluster = Cluster::of(10);
     let mut process = arena.process(&cluster).await?;
     for step in 0..120 {
@@ -107,17 +107,5 @@ pub(super) async fn random_histories_end_in_the_cluster(arena: &Arena) -> Verdic
     match process.copy_what_can_be().await? {
         Phase::Exported => arena.expect(&cluster).await,
         other => Err(format!("it ended as {other:?}")),
-    }
-}
-
-/// The same numbers in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap_or_default() % sides
     }
 }
