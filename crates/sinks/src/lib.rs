@@ -22,6 +22,8 @@ mod progress;
 mod credentials;
 mod deliver;
 mod memory;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod layout;
@@ -45,3 +47,5 @@ pub use sink::{
     Cause, Document, Export, Farewell, InventoryKey, Patience, Receipt, RefusedRow, Sink,
     SinkError, Wrote,
 };
+#[cfg(feature = "sqlite")]
+pub use sqlite::{SqliteSink, destination::SqliteDestination};

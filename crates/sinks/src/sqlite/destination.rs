@@ -1,0 +1,135 @@
+//! One open file, which the pairs that write to it share.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags, ffi};
+
+use super::{error::Fault, layout, shown};
+use crate::sink::SinkError;
+
+/// An SQLite file.
+///
+/// It is opened, and created if need be, when it is first used, so that a
+/// directory that is mounted late costs a retry and not the sink.
+#[derive(Debug)]
+pub struct SqliteDestination {
+    path: PathBuf,
+    patience: Duration,
+    open: Mutex<Option<Open>>,
+}
+
+#[derive(Debug)]
+struct Open {
+    connection: Connection,
+    file: FileId,
+}
+
+/// Tells a file from another one that has taken its place.
+type FileId = Option<(u64, u64)>;
+
+impl SqliteDestination {
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), patience: Duration::from_secs(5), open: Mutex::default() }
+    }
+
+    /// The same, with another limit for waiting on writers that are no part of
+    /// this process.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Whether there is such a file.
+    pub(super) fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// Works on the file while nobody else in this process does.
+    pub(super) fn turn<T>(
+        &self,
+        action: &'static str,
+        work: impl FnOnce(&mut Connection) -> Result<T, Fault>,
+    ) -> Result<T, SinkError> {
+        // A panic elsewhere has rolled its transaction back.
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is written to a file that was removed would be acknowledged and lost.
+        if open.as_ref().is_some_and(|open| open.file != file_id(&self.path)) {
+            *open = None;
+        }
+        let connection = match &mut *open {
+            Some(open) => Ok(&mut open.connection),
+            none => self.open().map(|new| &mut none.insert(new).connection),
+        };
+        let outcome = connection.and_then(work).map_err(|fault| fault.during(action, &self.path));
+        if let Err(
+            SinkError::Unreachable { .. } | SinkError::Refused { .. } | SinkError::Unusable(_),
+        ) = outcome
+        {
+            // The next turn looks at the file afresh.
+            *open = None;
+        }
+        outcome
+    }
+
+    fn open(&self) -> Result<Open, Fault> {
+        let unusable = |text: String| Fault::Ours(SinkError::Unusable(text));
+        let Some(name) = self.path.file_name() else {
+            return Err(unusable(format!("{} names no file", shown(&self.path))));
+        };
+        let parent = self.path.parent().unwrap_or(Path::new(""));
+        let directory = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        if !directory.is_dir() {
+            return Err(unusable(format!("there is no directory {}", shown(directory))));
+        }
+        // With a directory in front, no name has a meaning of its own to SQLite.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(directory.join(name), flags)?;
+        connection.busy_timeout(self.patience)?;
+        if connection.is_readonly("main")? {
+            let error = ffi::Error::new(ffi::SQLITE_READONLY);
+            return Err(rusqlite::Error::SqliteFailure(error, None).into());
+        }
+        prepare(&mut connection, &self.path)?;
+        Ok(Open { connection, file: file_id(&self.path) })
+    }
+}
+
+/// Sets the connection up, and the tables where they are missing.
+///
+/// Tables that are not ours are found before anything is written.
+fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
+    let missing = layout::check(connection, path)?;
+    // New files only: rows of a kilobyte sit better in larger pages.
+    connection.pragma_update(None, "page_size", 8192)?;
+    // Readers do not wait for us, nor we for them. Where a file system cannot
+    // do it the old mode stays, which is as safe.
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    // An acknowledgement survives a power cut.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "cache_size", -16_384)?;
+    // The log of a first export is not kept at its full size for ever.
+    connection.query_row("PRAGMA journal_size_limit = 16777216", [], |_| Ok(()))?;
+    if !missing.is_empty() {
+        layout::create(connection, &missing)?;
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn file_id(path: &Path) -> FileId {
+    use std::os::unix::fs::MetadataExt as _;
+
+    fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn file_id(path: &Path) -> FileId {
+    fs::metadata(path).ok().map(|_| (0, 0))
+}
