@@ -2,6 +2,8 @@
 
 mod conformance {
     mod memory;
+    #[cfg(feature = "sqlite")]
+    mod sqlite;
 }
 
 #[cfg(test)]
