@@ -26,6 +26,8 @@ mod memory;
 mod sqlite;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod local;
+mod file;
 pub mod layout;
 pub mod encode;
 pub mod guard;
@@ -40,6 +42,8 @@ pub use deliver::{
     scrub::Scrub,
     state::{Family, PairKey, PairState, Phase, SinkKey, Turn, Work},
 };
+pub use file::{FileSink, destination::FileDestination};
+pub use local::{LocalPathError, LocalPaths};
 pub use memory::{MemoryDestination, MemorySink};
 pub use progress::Progress;
 pub use schema::{Column, ColumnType, ProfileSchema, Schema};

@@ -14,8 +14,8 @@ use kollect_sinks::{
 };
 use serde_json::json;
 use support::{
-    as_yaml, at_rest, check, config_map, deployments, exported_at, inventory, layout, recorded,
-    recorded_tree, tree_of, vector, web_stack, with_resources,
+    as_yaml, at_rest, check, config_map, deployments, directory_of, exported_at, inventory, layout,
+    recorded, recorded_tree, tree_of, vector, web_stack, with_resources,
 };
 
 #[test]
@@ -28,6 +28,31 @@ fn every_layout_is_as_recorded() {
                 let found = tree_of(&layout(format, settings), &rows);
                 let name = format!("layouts/{mode}/{content}/{format}");
                 assert_eq!(at_rest(&found), at_rest(&recorded_tree(&name)), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_directory_is_as_recorded() {
+    for mode in ["document", "perResource", "split"] {
+        for content in ["item", "attributes", "manifest"] {
+            for format in ["yaml", "json", "ndjson"] {
+                let rows = if content == "manifest" { with_resources() } else { web_stack() };
+                let mut sink = json!({
+                    "type": "file", "file": {"path": "/x"}, "serialization": {"format": format},
+                    "layout": {"mode": mode, "content": content},
+                });
+                // The recorded documents do not name their cluster.
+                if mode != "document" {
+                    sink["cluster"] = json!("eu-1");
+                }
+                let name = format!("layouts/{mode}/{content}/{format}");
+                assert_eq!(
+                    at_rest(&directory_of(sink, rows)),
+                    at_rest(&recorded_tree(&name)),
+                    "{name}"
+                );
             }
         }
     }
@@ -284,11 +309,20 @@ fn yaml_is_what_kubernetes_tools_write() {
 
 #[cfg(test)]
 mod support {
-    use std::{fs, path::Path};
+    use std::{fs, path::Path, sync::Arc};
 
-    use kollect_inventory::{digest::hexadecimal, envelope::Header, sort};
-    use kollect_sinks::layout::{Layout, tree::Tree};
-    use kollect_sinks::{InventoryKey, Schema};
+    use kollect_inventory::{
+        Change, Confines, Watermark,
+        digest::hexadecimal,
+        envelope::Header,
+        sort,
+        watermark::{Expected, Trust},
+    };
+    use kollect_sinks::{
+        Document, Export, FileDestination, FileSink, InventoryKey, Patience, Progress, Schema,
+        Sink as _,
+        layout::{Layout, tree::Tree},
+    };
     use serde_json::Value;
     use sha2::{Digest as _, Sha256};
 
@@ -419,8 +453,41 @@ mod support {
         files.map(|file| (file.path, file.content.unwrap())).collect()
     }
 
+    /// All files that a sink writes to a directory, but for its own.
+    pub(super) fn directory_of(sink: Value, rows: Vec<Row>) -> Files {
+        let directory = tempfile::tempdir().unwrap();
+        let destination = Arc::new(FileDestination::new(directory.path().to_owned()));
+        let sink = FileSink::new(destination, serde_json::from_value(sink).unwrap());
+        let Edition { inventory, generation } = inventory();
+        let confines = Confines { uncovered: vec![], covered: vec![], settled: true };
+        let export = Export {
+            inventory,
+            generation,
+            schema: Arc::new(Schema::default()),
+            change: Arc::new(Change::All { rows: rows.clone(), confines: confines.clone() }),
+            watermark: Watermark { sequence: 1, content: None },
+            document: Some(Arc::new(Document { rows, confines })),
+            limit: None,
+            expected: Expected::Unread,
+            writer: "golden".into(),
+            trust: Trust::Nothing,
+            patience: Patience::Waits,
+            at: exported_at(),
+            progress: Progress::default(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let receipt = runtime.block_on(sink.export(&export)).unwrap();
+        assert!(receipt.refused.is_empty());
+        fs::remove_dir_all(directory.path().join(".kollect")).unwrap();
+        files_below(directory.path())
+    }
+
     /// All files below a folder of the fixtures.
     pub(super) fn recorded_tree(name: &str) -> Files {
+        files_below(&Path::new(FIXTURES).join(name))
+    }
+
+    fn files_below(root: &Path) -> Files {
         fn walk(folder: &Path, root: &Path, files: &mut Files) {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
@@ -432,9 +499,8 @@ mod support {
                 }
             }
         }
-        let root = Path::new(FIXTURES).join(name);
         let mut files = Files::new();
-        walk(&root, &root, &mut files);
+        walk(root, root, &mut files);
         files
     }
 

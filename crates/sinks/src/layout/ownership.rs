@@ -60,6 +60,11 @@ impl Shard {
     pub fn name(self) -> String {
         hexadecimal(&[self.0])
     }
+
+    /// The file with a name, if it is one of the list.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|shard| shard.name() == name)
+    }
 }
 
 /// Why a list cannot be read. Nothing may then be pruned by it.
@@ -105,6 +110,15 @@ pub fn parse(shard: Shard, bytes: &[u8]) -> Result<BTreeSet<Line>, OwnershipErro
     text.split_terminator('\n').enumerate().map(line).collect()
 }
 
+/// The lines of a set that name a path.
+pub(crate) fn naming<'a>(
+    lines: &'a BTreeSet<Line>,
+    path: &'a str,
+) -> impl Iterator<Item = &'a Line> {
+    let first = Line { path: path.to_owned(), target: String::new(), namespace: String::new() };
+    lines.range(first..).take_while(move |line| line.path == path)
+}
+
 /// The list of one inventory at one destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ownership {
@@ -116,6 +130,11 @@ impl Ownership {
     /// An empty list; a blank cluster is called `default`.
     pub fn new(cluster: &str, inventory: &InventoryKey) -> Result<Self, PathError> {
         Ok(Self { folder: private_folder(cluster, inventory)?, shards: BTreeMap::new() })
+    }
+
+    /// An empty list in a folder.
+    pub(crate) fn at(folder: &str) -> Self {
+        Self { folder: folder.to_owned(), shards: BTreeMap::new() }
     }
 
     /// Where a file of the list lies.
@@ -133,6 +152,11 @@ impl Ownership {
     /// Every line.
     pub fn lines(&self) -> impl Iterator<Item = &Line> {
         self.shards.values().flatten()
+    }
+
+    /// The lines that name a path.
+    pub fn naming<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a Line> {
+        self.shards.get(&Shard::of(path)).into_iter().flat_map(move |lines| naming(lines, path))
     }
 
     /// Takes lines out, then puts lines in, and answers with the files that

@@ -2,11 +2,12 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    ops::Bound,
     sync::Arc,
 };
 
 use jiff::Timestamp;
-use kollect_inventory::{Identity, Row, digest, sort};
+use kollect_inventory::{Identity, Place, Row, digest, sort};
 use sha2::{Digest as _, Sha256};
 
 use super::{
@@ -74,7 +75,7 @@ pub struct Tree {
     /// The path of the index, which no row may have.
     index: Option<String>,
     /// Where each row asked to go.
-    places: HashMap<Key, Arc<str>>,
+    places: BTreeMap<Key, Arc<str>>,
     /// The rows that asked for each path.
     slots: HashMap<Arc<str>, Slot>,
     /// Suffixed paths that colliding rows have or would have, and what they
@@ -114,7 +115,7 @@ impl Tree {
             layout,
             edition,
             index,
-            places: HashMap::new(),
+            places: BTreeMap::new(),
             slots: HashMap::new(),
             wanted: HashMap::new(),
         })
@@ -164,6 +165,27 @@ impl Tree {
         };
         let content = index.encode(self.layout.format)?;
         Ok(Some(FileOp { path: path.clone(), content: Some(content) }))
+    }
+
+    /// The rows that say that they are in one place.
+    pub fn rows_in(&self, (target_namespace, target_name, namespace): Place<'_>) -> Vec<Row> {
+        let front = format!("{target_namespace}\0{target_name}\0{namespace}\0");
+        let range =
+            self.places.range::<str, _>((Bound::Included(front.as_str()), Bound::Unbounded));
+        let inside = range.take_while(|(key, _)| key.starts_with(&front));
+        inside.filter_map(|(key, path)| self.slots.get(path)?.row(key).cloned()).collect()
+    }
+
+    /// The rows whose file is at a path.
+    pub fn rows_at(&self, path: &str) -> Vec<Row> {
+        let of = |(asked, slot): (&Arc<str>, &Slot)| -> Vec<Row> {
+            let here = slot.placed(asked).filter(|(file, _)| &**file == path);
+            here.map(|(_, row)| row).collect()
+        };
+        let asked = self.wanted.get(path).map_or(path, |asked| asked);
+        let near = self.slots.get_key_value(asked).map(of).unwrap_or_default();
+        // Only paths with the longer suffix are not where they were asked for.
+        if near.is_empty() { self.slots.iter().flat_map(of).collect() } else { near }
     }
 
     fn insert(&mut self, key: &Key, row: &Row, batch: &mut Batch) -> Result<(), RefusedBecause> {
@@ -289,6 +311,10 @@ impl Tree {
 }
 
 impl Slot {
+    fn row(&self, key: &str) -> Option<&Row> {
+        self.rows.iter().find(|(known, _)| &**known == key).map(|(_, row)| row)
+    }
+
     fn placed<'a>(&'a self, path: &'a Arc<str>) -> impl Iterator<Item = Placed> + 'a {
         let place = move |(at, (_, row)): (usize, &(Key, Row))| {
             (Arc::clone(self.apart.get(at).unwrap_or(path)), row.clone())

@@ -1,0 +1,64 @@
+//! What errors of the file system mean.
+
+use std::{error::Error, io, sync::Arc};
+
+use kollect_inventory::Effect;
+use rustix::io::Errno;
+
+use crate::sink::SinkError;
+
+/// Sorts errors of the file system into ours; `effect` is whether something
+/// may have been written before.
+pub(super) fn during(action: &'static str, effect: Effect) -> impl Fn(io::Error) -> SinkError {
+    move |error| match (error.kind(), effect) {
+        (io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem, Effect::None) => {
+            SinkError::Refused { action, source: Arc::new(error) }
+        }
+        (io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem, effect) => {
+            SinkError::Rejected { detail: format!("could not {action}: {error}"), effect }
+        }
+        _ => SinkError::Unreachable { action, effect, source: Arc::new(error) },
+    }
+}
+
+/// Whether an error is about one path and not about the directory: something
+/// else is there, the name is too long, or a link leads out.
+pub(super) fn is_about_path(error: &io::Error) -> bool {
+    match Errno::from_io_error(error) {
+        Some(code) => matches!(
+            code,
+            Errno::NOTDIR
+                | Errno::ISDIR
+                | Errno::EXIST
+                | Errno::NOTEMPTY
+                | Errno::NAMETOOLONG
+                | Errno::LOOP
+                | Errno::ILSEQ
+                | Errno::INVAL
+        ),
+        // The refusal to leave the directory has no number.
+        None => matches!(
+            error.kind(),
+            io::ErrorKind::PermissionDenied
+                | io::ErrorKind::AlreadyExists
+                | io::ErrorKind::InvalidInput
+                | io::ErrorKind::NotADirectory
+        ),
+    }
+}
+
+/// Nobody waits for the outcome.
+pub(super) fn abandoned(effect: Effect) -> SinkError {
+    SinkError::Rejected { detail: "nobody waits for it".to_owned(), effect }
+}
+
+/// An error and what caused it, in one line.
+pub(super) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

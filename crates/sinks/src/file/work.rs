@@ -1,0 +1,311 @@
+//! What an export does to the directory, and in which order.
+//!
+//! The order is what makes a killed export harmless. The record says `dirty`
+//! before anything else changes; a path is listed before its file is written
+//! and until after it is gone; the record is clean only when all is durable.
+//! Whenever it ends early, the next comparison finds every file that is ours.
+
+use std::collections::{BTreeSet, HashSet};
+
+use kollect_inventory::{
+    Effect, PartitionKey,
+    watermark::{Missing, Recorded},
+};
+
+use super::{
+    destination::Session,
+    fault::{abandoned, chain, during},
+    folder::Named,
+    record,
+};
+use crate::{
+    layout::{
+        ownership::{Line, Ownership, Shard, naming},
+        tree::FileOp,
+    },
+    sink::{Export, Receipt, RefusedRow, SinkError, Wrote},
+};
+
+/// So many files are written before they get their names and before anybody is
+/// asked whether to go on.
+const AT_ONCE: usize = 10_000;
+
+/// An export under way.
+pub(super) struct Work<'a> {
+    pub(super) session: Session<'a>,
+    pub(super) export: &'a Export,
+    /// Our own folder about the inventory.
+    pub(super) home: String,
+    pub(super) projection: String,
+    pub(super) recorded: Option<Recorded>,
+    pub(super) warnings: Vec<String>,
+    spent: Spent,
+    effect: Effect,
+}
+
+/// What has been written.
+#[derive(Default)]
+struct Spent {
+    bytes: u64,
+    statements: u64,
+    written: u64,
+    removed: u64,
+}
+
+/// What is to be changed.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Files to write.
+    pub(super) writes: Vec<Named>,
+    /// Which partitions come to name which paths.
+    pub(super) gained: BTreeSet<Line>,
+    /// Which partitions cease to; a path that none names any more loses its
+    /// file.
+    pub(super) lost: BTreeSet<Line>,
+    /// Files of the ownership list that cannot be read and are replaced.
+    pub(super) broken: Vec<Shard>,
+}
+
+/// A file that is not written because of its path.
+#[derive(Debug)]
+pub(super) struct Unwritten {
+    pub(super) content: Vec<u8>,
+    /// The lines that name it once it is written.
+    pub(super) lines: BTreeSet<Line>,
+    pub(super) because: Because,
+    pub(super) reason: String,
+}
+
+/// Why a path is not written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Because {
+    /// Another inventory has it.
+    Owned,
+    /// The file system does not take it.
+    Path,
+}
+
+impl<'a> Work<'a> {
+    /// Begins an export: reads what is recorded.
+    pub(super) fn begin(
+        session: Session<'a>,
+        export: &'a Export,
+        (home, projection): (String, String),
+    ) -> Result<Self, SinkError> {
+        let path = format!("{home}/{}", record::NAME);
+        let found =
+            session.folder.read(&path).map_err(during("read the watermark", Effect::None))?;
+        let recorded = found.as_deref().and_then(record::decode);
+        let mut warnings = Vec::new();
+        if found.is_some() && recorded.is_none() {
+            warnings.push(format!("{path} is no watermark and is written anew"));
+        }
+        let (spent, effect) = (Spent::default(), Effect::None);
+        Ok(Self { session, export, home, projection, recorded, warnings, spent, effect })
+    }
+
+    /// Ends the export if nobody waits for it.
+    pub(super) fn go_on(&self, bytes: usize) -> Result<(), SinkError> {
+        if self.export.progress.is_abandoned() {
+            return Err(abandoned(self.effect));
+        }
+        self.export.progress.accepted(bytes as u64);
+        Ok(())
+    }
+
+    /// Reads our own list. What cannot be read of it is named and counts as
+    /// empty, so that nothing is removed by it.
+    pub(super) fn owned(&mut self) -> Result<(Ownership, Vec<Shard>), SinkError> {
+        let reading = during("read the ownership list", self.effect);
+        let mut owned = Ownership::at(&self.home);
+        let mut broken = Vec::new();
+        for name in self.session.folder.names(&self.home).map_err(&reading)? {
+            let Some(shard) = Shard::named(&name) else { continue };
+            let path = owned.path(shard);
+            let bytes = self.session.folder.read(&path).map_err(&reading)?.unwrap_or_default();
+            if let Err(error) = owned.load(shard, &bytes) {
+                self.warnings.push(format!("{path} is written anew: {error}"));
+                broken.push(shard);
+            }
+        }
+        Ok((owned, broken))
+    }
+
+    /// Partitions that the recorded document holds, or held before they went
+    /// missing, and that cannot be read now.
+    pub(super) fn missing(&self, uncovered: &[PartitionKey]) -> Vec<Missing> {
+        let Some(recorded) = &self.recorded else { return Vec::new() };
+        let uncovered: HashSet<_> = uncovered.iter().collect();
+        let since = self.export.at;
+        let covered = recorded.covered.iter().cloned();
+        let now = covered.map(|partition| Missing { partition, since });
+        let mut seen = HashSet::new();
+        let all = recorded.missing.iter().cloned().chain(now);
+        all.filter(|one| uncovered.contains(&one.partition) && seen.insert(one.partition.clone()))
+            .collect()
+    }
+
+    /// Writes what is planned, and answers with what could not be written
+    /// because of its path.
+    pub(super) fn carry_out(
+        &mut self,
+        plan: Plan,
+        owned: &mut Ownership,
+    ) -> Result<Vec<(String, Unwritten)>, SinkError> {
+        let clearing = during("remove unfinished files", self.effect);
+        self.session.folder.clear().map_err(clearing)?;
+        if plan.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.mark()?;
+        let Plan { writes, gained, mut lost, broken } = plan;
+        lost.retain(|line| !gained.contains(line));
+        let listed = owned.update([], gained.iter().cloned());
+        let unreadable = broken.into_iter().map(|shard| owned.path(shard));
+        let unreadable: Vec<_> =
+            unreadable.filter(|path| listed.iter().all(|file| file.path != *path)).collect();
+        self.keep_books(listed)?;
+        self.discard(&unreadable)?;
+        let blocked = self.write(writes)?;
+        self.remove(&lost, owned)?;
+        // What stood in the way may have been one of the files just removed.
+        let again = blocked.into_iter().map(|(file, _)| file).collect();
+        let blocked = self.write(again)?;
+        lost.extend(blocked.iter().flat_map(|((path, _), _)| naming(&gained, path)).cloned());
+        self.keep_books(owned.update(lost, []))?;
+        let unwritten = blocked.into_iter().map(|((path, content), reason)| {
+            let lines = naming(&gained, &path).cloned().collect();
+            (path, Unwritten { content, lines, reason, because: Because::Path })
+        });
+        Ok(unwritten.collect())
+    }
+
+    /// Records that the export has ended, and says what it did.
+    pub(super) fn finish(
+        mut self,
+        recorded: Recorded,
+        refused: Vec<RefusedRow>,
+    ) -> Result<Receipt, SinkError> {
+        self.go_on(0)?;
+        self.put_record(&recorded)?;
+        let Spent { bytes, statements, written, removed } = self.spent;
+        Ok(Receipt {
+            wrote: Wrote::Files { written, removed },
+            token: Some(recorded.token),
+            bytes,
+            statements,
+            refused,
+            warnings: self.warnings,
+        })
+    }
+
+    /// Says in the record that an export is under way. Without a record there
+    /// is nothing that could be believed wrongly.
+    fn mark(&mut self) -> Result<(), SinkError> {
+        self.go_on(0)?;
+        if let Some(recorded) = self.recorded.clone().filter(|recorded| !recorded.dirty) {
+            self.put_record(&Recorded { dirty: true, ..recorded })?;
+        }
+        self.effect = Effect::Unknown;
+        Ok(())
+    }
+
+    fn put_record(&mut self, recorded: &Recorded) -> Result<(), SinkError> {
+        let content = record::encode(recorded)
+            .map_err(|error| SinkError::Unusable(format!("the watermark: {}", chain(&error))))?;
+        let path = format!("{}/{}", self.home, record::NAME);
+        self.put("write the watermark", &[(path, content)])
+    }
+
+    /// Writes and removes files of our own list.
+    fn keep_books(&mut self, files: Vec<FileOp>) -> Result<(), SinkError> {
+        self.go_on(0)?;
+        let (mut writes, mut gone) = (Vec::new(), Vec::new());
+        for FileOp { path, content } in files {
+            match content {
+                Some(content) => writes.push((path, content)),
+                None => gone.push(path),
+            }
+        }
+        self.put("write the ownership list", &writes)?;
+        self.discard(&gone)
+    }
+
+    fn discard(&mut self, gone: &[String]) -> Result<(), SinkError> {
+        let removed = self.session.folder.remove(gone.iter().map(String::as_str));
+        self.spent.statements +=
+            removed.map_err(during("write the ownership list", self.effect))?;
+        Ok(())
+    }
+
+    /// Writes files of our own, whose paths are always usable.
+    fn put(&mut self, action: &'static str, files: &[Named]) -> Result<(), SinkError> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let blocked = self.session.folder.write(files).map_err(during(action, self.effect))?;
+        if let Some((_, error)) = blocked.into_iter().next() {
+            return Err(during(action, self.effect)(error));
+        }
+        self.spent.statements += files.len() as u64;
+        self.spent.bytes += size(files);
+        Ok(())
+    }
+
+    /// Writes content, and answers with what is blocked and by what.
+    fn write(&mut self, files: Vec<Named>) -> Result<Vec<(Named, String)>, SinkError> {
+        let mut blocked = Vec::new();
+        let mut rest = files.into_iter();
+        loop {
+            let chunk: Vec<_> = rest.by_ref().take(AT_ONCE).collect();
+            if chunk.is_empty() {
+                return Ok(blocked);
+            }
+            let written = self.session.folder.write(&chunk);
+            let refused = written.map_err(during("write files", self.effect))?;
+            let mut refused = refused.into_iter().peekable();
+            let (mut bytes, mut count) = (0, 0);
+            for (at, file) in chunk.into_iter().enumerate() {
+                let refused = refused.next_if(|(refused, _)| *refused == at);
+                if refused.is_none() {
+                    (bytes, count) = (bytes + file.1.len(), count + 1);
+                }
+                blocked.extend(refused.map(|(_, error)| (file, error.to_string())));
+            }
+            self.spent.bytes += bytes as u64;
+            self.spent.statements += count;
+            self.spent.written += count;
+            self.go_on(bytes)?;
+        }
+    }
+
+    /// Removes the files that no line names without the lost ones.
+    fn remove(&mut self, lost: &BTreeSet<Line>, owned: &Ownership) -> Result<(), SinkError> {
+        self.go_on(0)?;
+        let ours = lost.iter().filter(|line| owned.naming(&line.path).any(|one| one == *line));
+        let paths: BTreeSet<_> = ours.map(|line| line.path.as_str()).collect();
+        let paths: Vec<_> = paths
+            .into_iter()
+            .filter(|path| owned.naming(path).all(|line| lost.contains(line)))
+            .collect();
+        for chunk in paths.chunks(AT_ONCE) {
+            let removed = self.session.folder.remove(chunk.iter().copied());
+            let removed = removed.map_err(during("remove files", self.effect))?;
+            self.spent.statements += removed;
+            self.spent.removed += removed;
+            self.go_on(chunk.len())?;
+        }
+        Ok(())
+    }
+}
+
+impl Plan {
+    fn is_empty(&self) -> bool {
+        let Self { writes, gained, lost, broken } = self;
+        writes.is_empty() && gained.is_empty() && lost.is_empty() && broken.is_empty()
+    }
+}
+
+fn size(files: &[Named]) -> u64 {
+    files.iter().map(|(_, content)| content.len() as u64).sum()
+}
