@@ -148,7 +148,7 @@ impl Shared {
             }
             (Change::All { rows, confines }, _) => {
                 // A document from before may hold what cannot be read now.
-                let missing = work.missing(&confines.uncovered);
+                let missing = work.missing(confines);
                 let permits = confines.permits();
                 let deletable = |line: &Line| match place(line) {
                     Some(place) => permits.delete(place),

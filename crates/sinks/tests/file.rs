@@ -140,18 +140,37 @@ fn a_healed_partition_rewrites_nothing_that_is_as_it_should_be() {
     assert_eq!(files(&directory), ["eu-1/mail/pod/web.yaml", "eu-1/shop/pod/web.yaml"]);
 }
 
+#[test]
+fn a_row_that_was_read_before_its_partition_keeps_its_file() {
+    let directory = Directory::new();
+    let mail = row("mail", "web", 1);
+    Pair::new(&directory, "web", tree()).export(all(slice::from_ref(&mail))).unwrap();
+    let mut restarted = Pair::new(&directory, "web", tree());
+    restarted.export(confined(&[], &["shop"], &["mail"], true)).unwrap();
+    restarted.export(since(slice::from_ref(&mail))).unwrap();
+    let healed = vec![(partition("mail"), PartitionChange::Replace(vec![mail]))];
+    let change = Change::Since { upserts: vec![], deletes: vec![], partitions: healed };
+    restarted.export(change).unwrap();
+    assert_eq!(files(&directory), ["eu-1/mail/pod/web.yaml"]);
+}
+
 /// Trace 5, and the same for every other moment at which a process may die.
 #[test]
 fn an_export_that_was_killed_at_any_step_is_repaired() {
     let old = [row("shop", "stays", 1), row("shop", "goes", 1), row("shop", "changes", 1)];
     let new = [row("shop", "stays", 1), row("shop", "comes", 1), row("shop", "changes", 2)];
-    for dead_after in 0..=6 {
+    // A first export has no record to mark.
+    let moments = (0..=6).flat_map(|moment| [(moment, First::Yes), (moment, First::No)]);
+    for (dead_after, first) in moments {
         for wanted in [&old[..], &new[..], &[]] {
             let directory = Directory::new();
             Pair::new(&directory, "web", tree()).export(all(&old)).unwrap();
             let after = Directory::new();
             Pair::new(&after, "web", tree()).export(all(&new)).unwrap();
             directory.advance(&after, dead_after);
+            if first == First::Yes {
+                fs::remove_file(directory.path(".kollect/eu-1/shop/web/watermark")).unwrap();
+            }
 
             let mut restarted = Pair::new(&directory, "web", tree());
             let receipt = restarted.export(all(wanted)).unwrap();
@@ -161,6 +180,12 @@ fn an_export_that_was_killed_at_any_step_is_repaired() {
             assert_eq!(directory.contents(), expected.contents(), "dead after {dead_after}");
         }
     }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum First {
+    Yes,
+    No,
 }
 
 #[test]
@@ -606,6 +631,43 @@ fn a_document_waits_for_what_it_held_and_then_carries_it_over() {
 }
 
 #[test]
+fn a_document_keeps_what_may_be_there_while_nobody_knows() {
+    let directory = Directory::new();
+    let path = "inventory/shop/web.yaml";
+    let rows = [row("mail", "web", 1)];
+    Pair::new(&directory, "web", document("yaml")).export(all(&rows)).unwrap();
+    // The namespaces have not been listed: that of the row is in neither list.
+    let mut early = export("web", confined(&[], &["shop"], &[], false));
+    support::set_confines(&mut early, &[], &["shop"], false);
+    early.patience = Patience::Waits;
+    let mut restarted = Pair::new(&directory, "web", document("yaml"));
+    let error = restarted.run(early.clone()).unwrap_err();
+    assert!(matches!(error, SinkError::Waiting(_)), "{error}");
+    early.patience = Patience::IsOver;
+    restarted.run(early).unwrap();
+    assert!(directory.read(path).contains("namespace: mail"));
+}
+
+#[test]
+fn a_document_that_cannot_be_written_leaves_the_old_one() {
+    let directory = Directory::new();
+    let rows = [row("shop", "web", 1)];
+    Pair::new(&directory, "web", document("yaml")).export(all(&rows)).unwrap();
+    directory.write("copies/shop/web/mine", "a person's");
+    let mut moved = document("yaml");
+    moved["pathTemplate"] = json!("copies/{namespace}/{name}");
+    let error = Pair::new(&directory, "web", moved.clone()).export(all(&rows)).unwrap_err();
+    assert_eq!(error.effect(), Effect::Unknown);
+    assert_eq!(files(&directory), ["copies/shop/web/mine", "inventory/shop/web.yaml"]);
+    fs::remove_dir_all(directory.path("copies")).unwrap();
+    Pair::new(&directory, "web", moved.clone()).export(all(&rows)).unwrap();
+    assert_eq!(files(&directory), ["copies/shop/web"]);
+    moved["pathTemplate"] = json!("copies/{namespace}/{name}/all");
+    Pair::new(&directory, "web", moved).export(all(&rows)).unwrap();
+    assert_eq!(files(&directory), ["copies/shop/web/all"]);
+}
+
+#[test]
 fn another_process_is_kept_out_and_says_so() {
     let directory = Directory::new();
     let mut pair = Pair::new(&directory, "web", tree());
@@ -991,5 +1053,12 @@ mod support {
         export.watermark.content = Some(content).filter(|_| uncovered.is_empty());
         let confines = confines(covered, uncovered, true);
         export.document = Some(Arc::new(Document { rows, confines }));
+    }
+
+    /// Says what is known of a view that is not settled.
+    pub(super) fn set_confines(export: &mut Export, rows: &[Row], covered: &[&str], settled: bool) {
+        export.watermark.content = None;
+        let confines = confines(covered, &[], settled);
+        export.document = Some(Arc::new(Document { rows: rows.to_vec(), confines }));
     }
 }

@@ -200,6 +200,9 @@ impl Copy {
         mut plan: Plan,
     ) -> Result<Plan, SinkError> {
         self.refuse(applied.refused);
+        for line in &applied.gained {
+            self.is_read(line);
+        }
         plan.gained.extend(applied.gained);
         plan.lost.extend(applied.lost);
         plan.lost.retain(|line| !plan.gained.contains(line));
@@ -276,6 +279,16 @@ impl Copy {
         for line in lines {
             let partition = (line.target.clone(), line.namespace.clone());
             self.unread.entry(partition).or_default().insert(line);
+        }
+    }
+
+    /// Notes that the tree knows a row of a line.
+    fn is_read(&mut self, line: &Line) {
+        // Mostly nothing is unread, and then nothing is to be looked up.
+        if !self.unread.is_empty()
+            && let Some(lines) = self.unread.get_mut(&(line.target.clone(), line.namespace.clone()))
+        {
+            lines.remove(line);
         }
     }
 

@@ -18,7 +18,7 @@ use super::{
     difference::{Sameness, Wanted, WantedFile, difference, place, whole},
     fault::{chain, during},
     read_back,
-    work::Work,
+    work::{Plan, Unit, Work},
 };
 use crate::{
     encode::{self, Content, EncodeError},
@@ -36,7 +36,7 @@ pub(super) fn export(
     let document = export.document.as_ref().ok_or_else(|| {
         SinkError::Unusable("a document was asked for without the rows that it holds".to_owned())
     })?;
-    let missing = work.missing(&document.confines.uncovered);
+    let missing = work.missing(&document.confines);
     let is_all = matches!(*export.change, Change::All { .. });
     if is_all && !missing.is_empty() && export.patience == Patience::Waits {
         return Err(SinkError::Waiting(missing.into_iter().map(|one| one.partition).collect()));
@@ -59,7 +59,8 @@ pub(super) fn export(
     if let Some((_, contested)) = found.contested.into_iter().next() {
         return Err(SinkError::Rejected { detail: contested.reason, effect: Effect::None });
     }
-    if let Some((path, blocked)) = work.carry_out(found.plan, &mut owned)?.into_iter().next() {
+    let plan = Plan { unit: Unit::Document, ..found.plan };
+    if let Some((path, blocked)) = work.carry_out(plan, &mut owned)?.into_iter().next() {
         let detail = format!("could not write {path}: {}", blocked.reason);
         return Err(SinkError::Rejected { detail, effect: Effect::Unknown });
     }

@@ -62,3 +62,35 @@ pub(super) fn chain(error: &dyn Error) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_written_to_is_refused_and_what_is_full_is_tried_again() {
+        let sorted = |code: Errno, effect| during("write files", effect)(code.into());
+        for code in [Errno::ACCESS, Errno::PERM, Errno::ROFS] {
+            assert!(matches!(sorted(code, Effect::None), SinkError::Refused { .. }), "{code}");
+            let late = sorted(code, Effect::Unknown);
+            assert!(matches!(late, SinkError::Rejected { effect: Effect::Unknown, .. }), "{code}");
+        }
+        for code in [Errno::NOSPC, Errno::IO, Errno::DQUOT, Errno::XDEV] {
+            for effect in [Effect::None, Effect::Unknown] {
+                let error = sorted(code, effect);
+                assert!(matches!(error, SinkError::Unreachable { .. }), "{code}");
+                assert_eq!(error.effect(), effect);
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_a_path_is_to_blame_for_is_about_a_path() {
+        for code in [Errno::NAMETOOLONG, Errno::ISDIR, Errno::NOTDIR, Errno::EXIST, Errno::LOOP] {
+            assert!(is_about_path(&code.into()), "{code}");
+        }
+        for code in [Errno::ACCESS, Errno::NOSPC, Errno::NOENT, Errno::IO] {
+            assert!(!is_about_path(&code.into()), "{code}");
+        }
+    }
+}

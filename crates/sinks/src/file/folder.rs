@@ -194,8 +194,11 @@ impl Folder {
         }
         for folder in folders {
             // Not as a directory: such a handle cannot be made durable.
-            if let Some(folder) = absent_as_none(self.0.open(folder))? {
-                folder.sync_all()?;
+            match absent_as_none(self.0.open(folder))?.map(|folder| folder.sync_all()) {
+                // There are file systems that do so on their own, and refuse to be asked.
+                Some(Err(error)) if error.kind() == io::ErrorKind::InvalidInput => {}
+                Some(synced) => synced?,
+                None => {}
             }
         }
         Ok(())

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use kollect_inventory::{
-    Effect, PartitionKey,
+    Confines, Effect,
     watermark::{Missing, Recorded},
 };
 
@@ -64,6 +64,17 @@ pub(super) struct Plan {
     pub(super) lost: BTreeSet<Line>,
     /// Files of the ownership list that cannot be read and are replaced.
     pub(super) broken: Vec<Shard>,
+    pub(super) unit: Unit,
+}
+
+/// What is kept when some file cannot be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// Each file is for itself: the others are written, and old ones go.
+    #[default]
+    File,
+    /// All files are one document: the old ones stay until it is whole.
+    Document,
 }
 
 /// A file that is not written because of its path.
@@ -109,7 +120,9 @@ impl<'a> Work<'a> {
         if self.export.progress.is_abandoned() {
             return Err(abandoned(self.effect));
         }
-        self.export.progress.accepted(bytes as u64);
+        if bytes > 0 {
+            self.export.progress.accepted(bytes as u64);
+        }
         Ok(())
     }
 
@@ -132,17 +145,19 @@ impl<'a> Work<'a> {
     }
 
     /// Partitions that the recorded document holds, or held before they went
-    /// missing, and that cannot be read now.
-    pub(super) fn missing(&self, uncovered: &[PartitionKey]) -> Vec<Missing> {
+    /// missing, and that are not known now.
+    pub(super) fn missing(&self, confines: &Confines) -> Vec<Missing> {
         let Some(recorded) = &self.recorded else { return Vec::new() };
-        let uncovered: HashSet<_> = uncovered.iter().collect();
+        let permits = confines.permits();
         let since = self.export.at;
         let covered = recorded.covered.iter().cloned();
         let now = covered.map(|partition| Missing { partition, since });
-        let mut seen = HashSet::new();
         let all = recorded.missing.iter().cloned().chain(now);
-        all.filter(|one| uncovered.contains(&one.partition) && seen.insert(one.partition.clone()))
-            .collect()
+        let mut seen = HashSet::new();
+        all.filter(|Missing { partition, .. }| {
+            !permits.delete(partition.place()) && seen.insert(partition.clone())
+        })
+        .collect()
     }
 
     /// Writes what is planned, and answers with what could not be written
@@ -158,7 +173,7 @@ impl<'a> Work<'a> {
             return Ok(Vec::new());
         }
         self.mark()?;
-        let Plan { writes, gained, mut lost, broken } = plan;
+        let Plan { writes, gained, mut lost, broken, unit } = plan;
         lost.retain(|line| !gained.contains(line));
         let listed = owned.update([], gained.iter().cloned());
         let unreadable = broken.into_iter().map(|shard| owned.path(shard));
@@ -166,11 +181,24 @@ impl<'a> Work<'a> {
             unreadable.filter(|path| listed.iter().all(|file| file.path != *path)).collect();
         self.keep_books(listed)?;
         self.discard(&unreadable)?;
-        let blocked = self.write(writes)?;
-        self.remove(&lost, owned)?;
-        // What stood in the way may have been one of the files just removed.
-        let again = blocked.into_iter().map(|(file, _)| file).collect();
-        let blocked = self.write(again)?;
+        let mut surplus = surplus(&lost, owned);
+        let mut blocked = self.write(writes)?;
+        if !blocked.is_empty() {
+            let in_the_way = |path: &mut String| {
+                blocked
+                    .iter()
+                    .any(|((blocked, _), _)| is_above(path, blocked) || is_above(blocked, path))
+            };
+            let in_the_way: Vec<_> = surplus.extract_if(.., in_the_way).collect();
+            self.remove(&in_the_way)?;
+            let again = blocked.into_iter().map(|(file, _)| file).collect();
+            blocked = self.write(again)?;
+        }
+        if !blocked.is_empty() && unit == Unit::Document {
+            lost.clear();
+        } else {
+            self.remove(&surplus)?;
+        }
         lost.extend(blocked.iter().flat_map(|((path, _), _)| naming(&gained, path)).cloned());
         self.keep_books(owned.update(lost, []))?;
         let unwritten = blocked.into_iter().map(|((path, content), reason)| {
@@ -279,17 +307,11 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Removes the files that no line names without the lost ones.
-    fn remove(&mut self, lost: &BTreeSet<Line>, owned: &Ownership) -> Result<(), SinkError> {
+    /// Removes content.
+    fn remove(&mut self, paths: &[String]) -> Result<(), SinkError> {
         self.go_on(0)?;
-        let ours = lost.iter().filter(|line| owned.naming(&line.path).any(|one| one == *line));
-        let paths: BTreeSet<_> = ours.map(|line| line.path.as_str()).collect();
-        let paths: Vec<_> = paths
-            .into_iter()
-            .filter(|path| owned.naming(path).all(|line| lost.contains(line)))
-            .collect();
         for chunk in paths.chunks(AT_ONCE) {
-            let removed = self.session.folder.remove(chunk.iter().copied());
+            let removed = self.session.folder.remove(chunk.iter().map(String::as_str));
             let removed = removed.map_err(during("remove files", self.effect))?;
             self.spent.statements += removed;
             self.spent.removed += removed;
@@ -299,9 +321,23 @@ impl<'a> Work<'a> {
     }
 }
 
+/// The paths of ours that no line names without the lost ones.
+fn surplus(lost: &BTreeSet<Line>, owned: &Ownership) -> Vec<String> {
+    let ours = lost.iter().filter(|line| owned.naming(&line.path).any(|one| one == *line));
+    let mut paths: Vec<_> = ours.map(|line| &line.path).collect();
+    paths.dedup();
+    paths.retain(|path| owned.naming(path).all(|line| lost.contains(line)));
+    paths.into_iter().cloned().collect()
+}
+
+/// Whether one path would have to be a folder for the other.
+fn is_above(folder: &str, path: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
 impl Plan {
     fn is_empty(&self) -> bool {
-        let Self { writes, gained, lost, broken } = self;
+        let Self { writes, gained, lost, broken, unit: _ } = self;
         writes.is_empty() && gained.is_empty() && lost.is_empty() && broken.is_empty()
     }
 }
