@@ -46,6 +46,9 @@ pub(crate) enum Command {
     /// Exit codes: 0 all is well, 1 some object gives no value or no row, 2
     /// something does not compile or could not be read.
     Eval(EvalArgs),
+    /// Try sinks before anything is written to them
+    #[command(subcommand)]
+    Sink(SinkCommand),
     /// Print the custom resource definitions
     Crds(CrdsArgs),
     /// Print the rules that `validate` and the operator apply
@@ -90,6 +93,23 @@ pub(crate) struct ValidateArgs {
     /// Judge as an operator with this flag would: cluster kinds are refused
     #[arg(long)]
     pub(crate) tenant_mode: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SinkCommand {
+    /// Look whether the sinks of a manifest can be reached and written to
+    ///
+    /// Checks the manifests as `validate` does, opens every sink in them as
+    /// this machine would, and says what it saw. Nothing of an inventory is
+    /// written.
+    ///
+    /// Exit codes: 0 every sink answered, 1 some did not, 2 something could
+    /// not be read, or is wrong.
+    Test {
+        /// File or directory with sinks, in YAML or JSON; - is standard input
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -8,6 +8,7 @@ mod args;
 mod crds;
 mod eval;
 mod rules;
+mod sink;
 mod validate;
 mod manifest;
 mod yaml;
@@ -20,7 +21,7 @@ use std::{
 use anyhow::Context;
 use clap::{CommandFactory, Parser};
 
-use args::{Args, Command, VERSION};
+use args::{Args, Command, SinkCommand, VERSION};
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -42,6 +43,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Crds(options) => crds::run(&options, &mut out)?,
         Command::Rules(options) => rules::run(&options, &mut out)?,
+        Command::Sink(SinkCommand::Test { files }) => return sink::test(&files, &mut out),
         Command::Eval(options) => return eval::run(&options, &mut out),
         Command::Validate(options) => return validate::run(&options, &mut out),
         Command::Version => writeln!(out, "kollect {VERSION}")?,

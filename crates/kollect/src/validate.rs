@@ -1,11 +1,12 @@
 //! `kollect validate`: what is wrong with manifests, before anything runs.
 
-mod judge;
-mod print;
+pub(crate) mod judge;
+pub(crate) mod print;
 
-use std::{io::Write, process::ExitCode};
+use std::{collections::BTreeSet, io::Write, process::ExitCode};
 
 use kollect_api::AddressPolicy;
+use kollect_sinks::BACKENDS;
 use kollect_validate::{LocalPaths, Policy};
 
 use crate::{
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &ValidateArgs, out: &mut impl Write) -> anyhow::Result<E
     })
 }
 
-/// The types of sink that this build can write to: none is in it yet.
-fn backends() -> std::collections::BTreeSet<&'static str> {
-    std::collections::BTreeSet::new()
+/// The types of sink that this build can write to.
+pub(crate) fn backends() -> BTreeSet<&'static str> {
+    BACKENDS.iter().copied().collect()
 }

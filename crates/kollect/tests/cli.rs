@@ -15,6 +15,20 @@ mod support {
         process::{Command, Stdio},
     };
 
+    /// The text of every sample.
+    pub(super) fn texts_below(folder: &Path) -> Vec<String> {
+        let mut texts = Vec::new();
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                texts.extend(texts_below(&path));
+            } else if path.extension().is_some_and(|extension| extension == "yaml") {
+                texts.push(fs::read_to_string(path).unwrap());
+            }
+        }
+        texts
+    }
+
     /// What a run left behind.
     pub(super) struct Run {
         pub(super) code: Option<i32>,
@@ -117,17 +131,14 @@ mod samples {
     }
 
     #[test]
-    fn every_kind_and_every_type_of_sink_has_one() {
-        let path = repository().join("deploy/samples");
-        let run = kollect(&["validate", "-o", "json", path.to_str().unwrap()]);
-        let verdict: Value = serde_json::from_str(&run.stdout).unwrap();
-        let mut types: Vec<_> = verdict["findings"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|finding| finding["rule"] == "SNK-W12")
-            .filter_map(|finding| finding["message"].as_str()?.rsplit(' ').next())
-            .collect();
+    fn every_type_of_sink_has_one() {
+        let texts = texts_below(&repository().join("deploy/samples"));
+        let documents = texts.iter().flat_map(|text| text.split("\n---"));
+        let sinks =
+            documents.filter(|text| text.contains("\nkind: Kollect") && text.contains("Sink\n"));
+        let types =
+            sinks.flat_map(|text| text.lines().filter_map(|line| line.strip_prefix("  type: ")));
+        let mut types: Vec<_> = types.collect();
         types.sort_unstable();
         types.dedup();
         let expected = [
@@ -135,6 +146,68 @@ mod samples {
             "s3", "sqlite",
         ];
         assert_eq!(types, expected);
+    }
+}
+
+mod sinks {
+    use super::*;
+
+    #[test]
+    fn a_sink_says_what_it_saw_or_what_is_in_the_way() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name).display().to_string();
+        let sink = |kind: &str, name: &str, block: &str, path: &str| {
+            format!(
+                "apiVersion: kollect.dev/v1alpha1\nkind: Kollect{kind}Sink\n\
+                 metadata: {{name: {name}, namespace: shop}}\n\
+                 spec: {{type: {block}, {block}: {{path: {path}}}}}\n---\n"
+            )
+        };
+        let manifest = [
+            sink("Snapshot", "files", "file", &path("copies")),
+            sink("Database", "rows", "sqlite", &path("rows.db")),
+            sink("Database", "lost", "sqlite", &path("missing/rows.db")),
+        ];
+        let run = with_input(&["sink", "test", "-"], &manifest.concat());
+        let lines: Vec<_> = run.stdout.lines().collect();
+        assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
+        assert_eq!(
+            lines[0],
+            format!(
+                "KollectSnapshotSink shop/files (file): ok: files can be written to {}",
+                path("copies")
+            )
+        );
+        assert!(lines[1].starts_with("KollectDatabaseSink shop/rows (sqlite): ok: SQLite 3."));
+        assert_eq!(
+            lines[2],
+            format!(
+                "KollectDatabaseSink shop/lost (sqlite): failed: there is no directory {}",
+                path("missing")
+            )
+        );
+    }
+
+    #[test]
+    fn a_sink_that_is_wrong_or_not_in_this_build_is_not_tried() {
+        let git = "apiVersion: kollect.dev/v1alpha1\nkind: KollectSnapshotSink\n\
+                   metadata: {name: audit, namespace: shop}\n\
+                   spec: {type: git, endpoint: 'https://git.example/a.git'}\n";
+        let run = with_input(&["sink", "test", "-"], git);
+        assert_eq!(run.code, Some(1));
+        assert_eq!(
+            run.stdout,
+            "KollectSnapshotSink shop/audit (git): failed: \
+             spec.type: git is not in this build, which has file and sqlite\n"
+        );
+        let run = with_input(&["sink", "test", "-"], &git.replace("git,", "gti,"));
+        assert_eq!(run.code, Some(2));
+        assert!(run.stdout.contains("error[SNK-01]"), "{}", run.stdout);
+        let run = with_input(&["sink", "test", "-"], TARGET);
+        assert_eq!(
+            (run.code, run.stderr.as_str()),
+            (Some(2), "kollect: there is no sink among what was given\n")
+        );
     }
 }
 

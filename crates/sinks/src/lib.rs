@@ -28,6 +28,7 @@ mod sqlite;
 pub mod conformance;
 mod local;
 mod file;
+mod open;
 pub mod layout;
 pub mod encode;
 pub mod guard;
@@ -45,6 +46,7 @@ pub use deliver::{
 pub use file::{FileSink, destination::FileDestination};
 pub use local::{LocalPathError, LocalPaths};
 pub use memory::{MemoryDestination, MemorySink};
+pub use open::{BACKENDS, Manner, OpenError, Opener, SinkSpec};
 pub use progress::Progress;
 pub use schema::{Column, ColumnType, ProfileSchema, Schema};
 pub use sink::{

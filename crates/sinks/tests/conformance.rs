@@ -1,6 +1,8 @@
 //! Every sink against its real destination.
 
 mod conformance {
+    mod file;
+    pub(crate) mod local;
     mod memory;
     #[cfg(feature = "sqlite")]
     mod sqlite;

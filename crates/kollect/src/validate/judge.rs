@@ -14,7 +14,7 @@ use crate::manifest::{Failure, Found, Manifest};
 
 /// Everything that is to be said about a set of manifests.
 #[derive(Debug)]
-pub(super) struct Verdict {
+pub(crate) struct Verdict {
     /// Objects of ours that were judged.
     pub(super) checked: usize,
     /// Objects of other kinds.
@@ -23,11 +23,14 @@ pub(super) struct Verdict {
     pub(super) uncompiled: usize,
     pub(super) findings: Vec<Finding>,
     pub(super) failures: Vec<Failure>,
+    /// Every object of ours that could be read, as the API server would store
+    /// it.
+    pub(crate) objects: Vec<Object>,
 }
 
 /// One violation or warning, and where it is.
 #[derive(Debug, Serialize)]
-pub(super) struct Finding {
+pub(crate) struct Finding {
     pub(super) severity: Severity,
     pub(super) rule: &'static str,
     pub(super) file: String,
@@ -44,23 +47,36 @@ pub(super) struct Finding {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Severity {
+pub(crate) enum Severity {
     Error,
     Warning,
 }
 
 impl Verdict {
     /// What makes the set inadmissible.
-    pub(super) fn errors(&self) -> impl Iterator<Item = &Finding> {
+    pub(crate) fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.severity == Severity::Error)
     }
 }
 
+impl Verdict {
+    /// Whether everything could be read and nothing is inadmissible.
+    pub(crate) fn is_good(&self) -> bool {
+        self.failures.is_empty() && self.errors().next().is_none()
+    }
+}
+
 /// Judges every object, and then what holds between them.
-pub(super) fn judge(found: Found, policy: Policy, strict: bool) -> Verdict {
+pub(crate) fn judge(found: Found, policy: Policy, strict: bool) -> Verdict {
     let Found { manifests, failures } = found;
-    let mut verdict =
-        Verdict { checked: 0, passed_over: 0, uncompiled: 0, findings: Vec::new(), failures };
+    let mut verdict = Verdict {
+        checked: 0,
+        passed_over: 0,
+        uncompiled: 0,
+        findings: Vec::new(),
+        failures,
+        objects: Vec::new(),
+    };
     let mut ours = Vec::new();
     let mut around = Surroundings { policy, ..Surroundings::default() };
     for manifest in &manifests {
@@ -102,6 +118,7 @@ pub(super) fn judge(found: Found, policy: Policy, strict: bool) -> Verdict {
     verdict.findings.extend(dangling);
     let place = |finding: &Finding| (finding.file.clone(), finding.line, finding.column);
     verdict.findings.sort_by_key(place);
+    verdict.objects = objects.into_iter().map(|(_, object)| object).collect();
     verdict
 }
 

@@ -8,7 +8,7 @@ use super::judge::{Finding, Severity, Verdict};
 use crate::manifest::Failure;
 
 /// For people: what is wrong, then where.
-pub(super) fn human(verdict: &Verdict, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn human(verdict: &Verdict, out: &mut impl Write) -> io::Result<()> {
     for finding in &verdict.findings {
         let severity = match finding.severity {
             Severity::Error => "error",

@@ -1,0 +1,224 @@
+//! From what users write to a sink: the only `match` on the kind of sink.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
+
+use kollect_api::{
+    DatabaseSinkSpec, DatabaseType, EventSinkSpec, EventType, ExportInterval, IntervalError,
+    LayoutMode, SinkCommon, SnapshotSinkSpec, SnapshotType,
+};
+
+#[cfg(feature = "sqlite")]
+use crate::sqlite::{SqliteSink, destination::SqliteDestination};
+use crate::{
+    credentials::Credentials,
+    deliver::{pair::Unit, state::Family},
+    file::{FileSink, destination::FileDestination},
+    layout::{Layout, LayoutError},
+    local::{LocalPathError, LocalPaths},
+    schema::Schema,
+    sink::Sink,
+};
+
+/// The types of sink that this build can write to.
+pub const BACKENDS: &[&str] = &[
+    "file",
+    #[cfg(feature = "sqlite")]
+    "sqlite",
+];
+
+const DEADLINE: Duration = Duration::from_mins(2);
+
+/// What a user wrote about a sink, of whatever family.
+#[derive(Clone, Debug)]
+pub enum SinkSpec {
+    Snapshot(Box<SnapshotSinkSpec>),
+    Database(Box<DatabaseSinkSpec>),
+    Event(Box<EventSinkSpec>),
+}
+
+/// How a sink wants to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manner {
+    pub unit: Unit,
+    /// Least time between two exports (R18).
+    pub min_gap: Duration,
+    /// An export that shows no progress for so long is given up (R17).
+    pub deadline: Duration,
+}
+
+/// Why a sink cannot be opened. Only another manifest, another build or
+/// another operator flag helps.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("spec.type: {backend} is not in this build, which has {present}", present = BACKENDS.join(" and "))]
+    NotInThisBuild { backend: &'static str },
+    #[error("spec.{0}: the block is missing")]
+    Missing(&'static str),
+    #[error("spec.{field}")]
+    Path { field: &'static str, source: LocalPathError },
+    #[error("spec.layout")]
+    Layout(#[from] LayoutError),
+    #[error("spec.options.{name}")]
+    Option { name: &'static str, source: IntervalError },
+}
+
+/// Opens sinks. Those that write to the same place share it, and take turns.
+#[derive(Debug)]
+pub struct Opener {
+    local: LocalPaths,
+    directories: Shared<FileDestination>,
+    #[cfg(feature = "sqlite")]
+    databases: Shared<SqliteDestination>,
+}
+
+impl Opener {
+    pub fn new(local: LocalPaths) -> Self {
+        Self {
+            local,
+            directories: Shared::default(),
+            #[cfg(feature = "sqlite")]
+            databases: Shared::default(),
+        }
+    }
+
+    /// The sink that an object of this namespace describes. Nothing is dialled
+    /// or written yet.
+    pub fn open(
+        &self,
+        namespace: &str,
+        spec: &SinkSpec,
+        _credentials: &Credentials,
+    ) -> Result<Arc<dyn Sink>, OpenError> {
+        match spec {
+            SinkSpec::Snapshot(spec) if spec.sink_type == SnapshotType::File => {
+                let block = spec.file.as_ref().ok_or(OpenError::Missing("file"))?;
+                let path = self.local_path("file.path", namespace, &block.path)?;
+                let destination = self.directories.at(path, FileDestination::new);
+                Ok(Arc::new(FileSink::new(destination, (**spec).clone())))
+            }
+            #[cfg(feature = "sqlite")]
+            SinkSpec::Database(spec) if spec.sink_type == DatabaseType::Sqlite => {
+                let block = spec.sqlite.as_ref().ok_or(OpenError::Missing("sqlite"))?;
+                let path = self.local_path("sqlite.path", namespace, &block.path)?;
+                let destination = self.databases.at(path, SqliteDestination::new);
+                let cluster = spec.common.cluster.as_deref().unwrap_or_default();
+                Ok(Arc::new(SqliteSink::new(destination, cluster)))
+            }
+            other => Err(OpenError::NotInThisBuild { backend: other.backend() }),
+        }
+    }
+
+    fn local_path(
+        &self,
+        field: &'static str,
+        namespace: &str,
+        path: &str,
+    ) -> Result<PathBuf, OpenError> {
+        let resolved = self.local.resolve(namespace, path);
+        resolved.map_err(|source| OpenError::Path { field, source })
+    }
+}
+
+impl SinkSpec {
+    pub fn family(&self) -> Family {
+        match self {
+            Self::Snapshot(_) => Family::Snapshot,
+            Self::Database(_) => Family::Database,
+            Self::Event(_) => Family::Event,
+        }
+    }
+
+    /// What `spec.type` says.
+    pub fn backend(&self) -> &'static str {
+        match self {
+            Self::Snapshot(spec) => match spec.sink_type {
+                SnapshotType::Git => "git",
+                SnapshotType::Gitlab => "gitlab",
+                SnapshotType::S3 => "s3",
+                SnapshotType::Gcs => "gcs",
+                SnapshotType::File => "file",
+            },
+            Self::Database(spec) => match spec.sink_type {
+                DatabaseType::Postgres => "postgres",
+                DatabaseType::Bigquery => "bigquery",
+                DatabaseType::Mongodb => "mongodb",
+                DatabaseType::Sqlite => "sqlite",
+            },
+            Self::Event(spec) => match spec.sink_type {
+                EventType::Nats => "nats",
+                EventType::Kafka => "kafka",
+            },
+        }
+    }
+
+    pub fn common(&self) -> &SinkCommon {
+        match self {
+            Self::Snapshot(spec) => &spec.common,
+            Self::Database(spec) => &spec.common,
+            Self::Event(spec) => &spec.common,
+        }
+    }
+
+    /// How the sink wants to be written, for rows that look like this.
+    pub fn manner(&self, schema: &Schema) -> Result<Manner, OpenError> {
+        let (unit, gap) = match self {
+            Self::Snapshot(spec) => {
+                let gap = match spec.sink_type {
+                    SnapshotType::Git | SnapshotType::Gitlab => 2,
+                    SnapshotType::S3 | SnapshotType::Gcs => 10,
+                    SnapshotType::File => 1,
+                };
+                let unit = match Layout::resolve(spec, schema)?.mode() {
+                    LayoutMode::Document => Unit::Document,
+                    LayoutMode::PerResource | LayoutMode::Split => Unit::Rows,
+                };
+                (unit, gap)
+            }
+            Self::Database(_) => (Unit::Rows, 0),
+            Self::Event(_) => (Unit::Document, 0),
+        };
+        let min_gap = option(self.common(), "min_gap")?;
+        let deadline = option(self.common(), "export_timeout")?;
+        Ok(Manner {
+            unit,
+            min_gap: min_gap.unwrap_or(Duration::from_secs(gap)),
+            deadline: deadline.filter(|time| !time.is_zero()).unwrap_or(DEADLINE),
+        })
+    }
+}
+
+/// A duration among the options, if it is there.
+fn option(common: &SinkCommon, name: &'static str) -> Result<Option<Duration>, OpenError> {
+    let Some(text) = common.options.get(name) else { return Ok(None) };
+    let length = ExportInterval::from(text.as_str()).duration();
+    length.map(Some).map_err(|source| OpenError::Option { name, source })
+}
+
+/// What is open, by where it is. It is closed when the last sink that uses it
+/// is gone.
+#[derive(Debug)]
+struct Shared<T>(Mutex<BTreeMap<PathBuf, Weak<T>>>);
+
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Shared<T> {
+    fn at(&self, path: PathBuf, open: impl FnOnce(PathBuf) -> T) -> Arc<T> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, one| one.strong_count() > 0);
+        if let Some(one) = all.get(&path).and_then(Weak::upgrade) {
+            return one;
+        }
+        let one = Arc::new(open(path.clone()));
+        all.insert(path, Arc::downgrade(&one));
+        one
+    }
+}

@@ -1,0 +1,202 @@
+//! Processes that are killed while they write.
+
+use self::support::{Kind, Reader, survives};
+
+/// Whoever reads while others write and die sees complete states only.
+#[test]
+fn a_database_survives_a_hundred_kills_and_shows_no_partial_state() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("rows.db");
+    let reader = Reader::start(&path);
+    survives(&Kind { name: "sqlite", is_atomic: true, longest: 60 }, &path, 100);
+    let looks = reader.stop();
+    assert!(looks > 100, "the reader looked only {looks} times");
+}
+
+#[test]
+fn a_tree_of_files_survives_a_hundred_kills() {
+    let directory = tempfile::tempdir().unwrap();
+    survives(
+        &Kind { name: "tree", is_atomic: false, longest: 300 },
+        &directory.path().join("copy"),
+        100,
+    );
+}
+
+#[test]
+fn a_document_survives_twenty_kills_and_is_never_torn() {
+    let directory = tempfile::tempdir().unwrap();
+    survives(
+        &Kind { name: "document", is_atomic: true, longest: 60 },
+        &directory.path().join("copy"),
+        20,
+    );
+}
+
+#[cfg(test)]
+mod support {
+    use std::{
+        env, fs,
+        io::{BufRead as _, BufReader},
+        path::{Path, PathBuf},
+        process::{Child, Command, Stdio},
+        sync::{
+            Arc,
+            atomic::{AtomicBool, Ordering},
+        },
+        thread::{self, JoinHandle},
+        time::Duration,
+    };
+
+    use kollect_inventory::{Digest, Row, envelope, sort};
+    use kollect_sinks::conformance::Churn;
+    use rusqlite::{Connection, OptionalExtension as _};
+
+    /// What is copied to, and whether a kill can be seen there.
+    pub(crate) struct Kind {
+        pub(crate) name: &'static str,
+        pub(crate) is_atomic: bool,
+        /// A writer lives at most so many milliseconds: long enough to end
+        /// some exports, and too short to end all.
+        pub(crate) longest: u64,
+    }
+
+    const SEED: u64 = 20_261_115;
+    const OBJECTS: usize = 200;
+
+    /// Kills a writer so often, each time at another moment; then lets one end
+    /// in peace, and compares.
+    pub(crate) fn survives(kind: &Kind, path: &Path, kills: u64) {
+        let mut acknowledged = 0;
+        let mut moment = SEED;
+        for _ in 0..kills {
+            // From before the first byte to the middle of some export.
+            moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let wait = Duration::from_micros((moment >> 33) % (kind.longest * 1_000));
+            let from = acknowledged;
+            if let Some(step) = run_and_kill(kind, path, from, wait) {
+                acknowledged = step;
+            }
+            if kind.is_atomic && acknowledged > 0 {
+                let found = read(kind, path);
+                let is_whole = |step: u64| found == rows_at(step);
+                assert!(
+                    (acknowledged..acknowledged + 3).any(is_whole),
+                    "after step {acknowledged} the copy is of no step at all"
+                );
+            }
+        }
+        assert!(acknowledged > kills / 4, "only {acknowledged} steps were acknowledged in all");
+        let until = acknowledged + 5;
+        let status = writer(kind, path, acknowledged + 2, until).wait().unwrap();
+        assert!(status.success());
+        assert!(read(kind, path) == rows_at(until), "the copy is not the cluster");
+    }
+
+    /// The last step that was acknowledged before the kill.
+    fn run_and_kill(kind: &Kind, path: &Path, from: u64, wait: Duration) -> Option<u64> {
+        let mut child = writer(kind, path, from, u64::MAX);
+        let output = child.stdout.take().unwrap();
+        let lines =
+            thread::spawn(move || BufReader::new(output).lines().map_while(Result::ok).last());
+        thread::sleep(wait);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        lines.join().unwrap().and_then(|line| line.parse().ok())
+    }
+
+    fn writer(kind: &Kind, path: &Path, from: u64, until: u64) -> Child {
+        let tests = env::current_exe().unwrap();
+        let program = tests.parent().and_then(Path::parent).unwrap().join("examples/churn");
+        assert!(program.exists(), "`cargo test` without a choice of tests builds {program:?}");
+        Command::new(program)
+            .arg(kind.name)
+            .arg(path)
+            .args([SEED, from, until].map(|number| number.to_string()))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    fn rows_at(step: u64) -> Vec<Row> {
+        let mut churn = Churn::new(SEED, OBJECTS);
+        churn.forward_to(step);
+        churn.cluster().rows()
+    }
+
+    fn read(kind: &Kind, path: &Path) -> Vec<Row> {
+        let mut rows = match kind.name {
+            "sqlite" => look(&Connection::open(path).unwrap()).unwrap_or_default(),
+            "document" => rows_of(&[path.join("eu-1/shop/web.ndjson")]),
+            _ => rows_of(&files_below(&path.join("eu-1/web"))),
+        };
+        sort(&mut rows);
+        rows
+    }
+
+    fn rows_of(files: &[PathBuf]) -> Vec<Row> {
+        let texts: Vec<_> = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+        let lines: Vec<_> = texts.iter().flat_map(|text| text.lines()).collect();
+        envelope::decode(format!("[{}]", lines.join(",")).as_bytes()).unwrap().rows
+    }
+
+    fn files_below(folder: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let (folders, mut files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+        files.extend(folders.iter().flat_map(|folder| files_below(folder)));
+        files
+    }
+
+    /// Looks at a database again and again, as a portal would.
+    pub(crate) struct Reader {
+        done: Arc<AtomicBool>,
+        looks: JoinHandle<u64>,
+    }
+
+    impl Reader {
+        pub(crate) fn start(path: &Path) -> Self {
+            let (path, done) = (path.to_owned(), Arc::new(AtomicBool::new(false)));
+            let ends = Arc::clone(&done);
+            let looks = thread::spawn(move || {
+                let mut looks = 0;
+                while !ends.load(Ordering::Relaxed) {
+                    match Connection::open(&path) {
+                        Ok(reader) if look(&reader).is_some() => looks += 1,
+                        _ => {}
+                    }
+                    thread::sleep(Duration::from_millis(2));
+                }
+                looks
+            });
+            Self { done, looks }
+        }
+
+        pub(crate) fn stop(self) -> u64 {
+            self.done.store(true, Ordering::Relaxed);
+            self.looks.join().unwrap()
+        }
+    }
+
+    /// The rows, if the table is there yet. They must be those that the record
+    /// beside them speaks of.
+    fn look(reader: &Connection) -> Option<Vec<Row>> {
+        reader.busy_timeout(Duration::from_secs(5)).unwrap();
+        let tables = "select count(*) from sqlite_schema where name like 'inventory_items%'";
+        if reader.query_row(tables, (), |row| row.get::<_, i64>(0)).ok()? < 2 {
+            return None;
+        }
+        let moment = reader.unchecked_transaction().unwrap();
+        let record = "select digest, rows from inventory_items_kollect";
+        let recorded: Option<(Option<String>, Option<i64>)> =
+            moment.query_row(record, (), |row| Ok((row.get(0)?, row.get(1)?))).optional().unwrap();
+        let mut query = moment.prepare("select payload from inventory_items").unwrap();
+        let payloads = query.query_map((), |row| row.get::<_, String>(0)).unwrap();
+        let payloads: Vec<_> = payloads.map(Result::unwrap).collect();
+        let rows = envelope::decode(format!("[{}]", payloads.join(",")).as_bytes()).unwrap().rows;
+        if let Some((Some(digest), Some(count))) = recorded {
+            let sum = rows.iter().fold(Digest::EMPTY, |sum, row| sum.with(row.hash()));
+            assert_eq!((sum.to_string(), i64::try_from(rows.len()).unwrap()), (digest, count));
+        }
+        Some(rows)
+    }
+}
