@@ -117,15 +117,13 @@ impl Shared {
         }
         let work = Work::begin(session, export, (home, projection))?;
         let step = export.judge(work.recorded.as_ref(), &work.projection)?;
-        if !is_tree(&layout) {
-            self.copies().remove(&export.inventory);
-        }
         if is_tree(&layout) {
-            self.export_tree(work, layout, step)
-        } else if step == Step::Nothing {
-            Ok(Receipt::unchanged(work.recorded.as_ref()))
-        } else {
-            document::export(work, &layout, self.cluster())
+            return self.export_tree(work, layout, step);
+        }
+        self.copies().remove(&export.inventory);
+        match step {
+            Step::Nothing => Ok(Receipt::unchanged(work.recorded.as_ref())),
+            Step::Apply | Step::Compare => document::export(work, &layout, self.cluster()),
         }
     }
 
@@ -143,7 +141,10 @@ impl Shared {
             (Change::All { rows, .. }, _) if step == Step::Nothing => {
                 return Ok(match Copy::new(&work, layout)?.adopt(&mut work, rows)? {
                     Some(copy) => self.unchanged(&work, copy),
-                    None => Receipt::unchanged(work.recorded.as_ref()),
+                    None => Receipt {
+                        warnings: work.warnings,
+                        ..Receipt::unchanged(work.recorded.as_ref())
+                    },
                 });
             }
             (Change::All { rows, confines }, _) => {

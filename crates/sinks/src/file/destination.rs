@@ -27,8 +27,8 @@ use crate::sink::SinkError;
 const LOCK: &str = ".kollect/.lock";
 
 /// How often a lock that another process holds is tried, and how long apart.
-const TRIES: u32 = 40;
-const PAUSE: Duration = Duration::from_millis(50);
+const TRIES: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A directory for copies. Sinks that write to the same one share it and take
 /// turns; other processes are kept out by a lock.

@@ -21,10 +21,13 @@ use super::{
     work::{Plan, Unit, Work},
 };
 use crate::{
-    encode::{self, Content, EncodeError},
+    encode::{self, Content},
     layout::{Layout, ownership::Ownership, path::Edition},
     sink::{Document, Patience, Receipt, RefusedRow, SinkError},
 };
+
+/// A row with fewer brackets is not nested too deeply, and is spared a trial.
+const SURELY_FLAT: usize = 100;
 
 /// Brings the document up to date.
 pub(super) fn export(
@@ -158,18 +161,24 @@ fn wanted(
     Ok(Wanted { files, lines })
 }
 
-/// Rows without those that the format cannot hold.
+/// Rows without those that the format cannot hold: YAML is made of decoded
+/// rows, and what is nested too deeply cannot be decoded.
 fn encodable(mut rows: Vec<Row>, format: Format, refused: &mut Vec<RefusedRow>) -> Vec<Row> {
     if format != Format::Yaml {
         return rows;
     }
-    rows.retain(|row| match encode::row(row, &Content::Item, format) {
-        Err(error @ EncodeError::Undecodable { .. }) => {
-            let identity = row.identity().into_owned();
-            refused.push(RefusedRow { identity, reason: chain(&error) });
-            false
+    rows.retain(|row| {
+        let brackets = row.as_json().iter().filter(|byte| matches!(byte, b'[' | b'{')).count();
+        if brackets < SURELY_FLAT {
+            return true;
         }
-        _ => true,
+        let error = encode::row(row, &Content::Item, format).err();
+        let refusal = error.as_ref().map(|error| RefusedRow {
+            identity: row.identity().into_owned(),
+            reason: chain(error),
+        });
+        refused.extend(refusal);
+        error.is_none()
     });
     rows
 }

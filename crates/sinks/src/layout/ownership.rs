@@ -282,6 +282,17 @@ mod tests {
         assert_eq!(ownership.lines().collect::<Vec<_>>(), [&line("b")]);
     }
 
+    #[test]
+    fn the_lines_of_a_path_are_those_and_no_others() {
+        let mut ownership = ownership();
+        let other = Line { target: "other/x".into(), ..line("a") };
+        ownership.update([], [line("a"), other.clone(), line("a/b"), line("b")]);
+        assert_eq!(ownership.naming("a").collect::<Vec<_>>(), [&other, &line("a")]);
+        assert_eq!(ownership.naming("c").count(), 0);
+        assert_eq!(Shard::named("0a"), Some(Shard(10)));
+        assert!(["0A", "a", "watermark", ""].iter().all(|name| Shard::named(name).is_none()));
+    }
+
     proptest! {
         #[test]
         fn what_is_written_reads_back(

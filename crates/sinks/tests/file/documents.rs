@@ -7,8 +7,8 @@ use kollect_sinks::{Patience, SinkError, Wrote};
 use serde_json::json;
 
 use super::support::{
-    Directory, Pair, all, confined, document, export, files, partition, row, set_confines,
-    set_rows, since,
+    Directory, Pair, all, attributes, confined, document, export, files, partition, row,
+    set_confines, set_rows, since,
 };
 
 #[test]
@@ -180,4 +180,20 @@ fn a_document_that_cannot_be_written_leaves_the_old_one() {
     moved["pathTemplate"] = json!("copies/{namespace}/{name}/all");
     Pair::new(&directory, "web", moved).export(all(&rows)).unwrap();
     assert_eq!(files(&directory), ["copies/shop/web/all"]);
+}
+
+#[test]
+fn a_row_that_a_document_cannot_hold_is_refused_alone() {
+    let directory = Directory::new();
+    let mut deep = json!(1);
+    for _ in 0..150 {
+        deep = json!([deep]);
+    }
+    let rows = [attributes("shop", "deep", &deep), row("shop", "web", 1)];
+    let mut pair = Pair::new(&directory, "web", document("yaml"));
+    let receipt = pair.export(all(&rows)).unwrap();
+    assert_eq!(receipt.refused.len(), 1);
+    assert_eq!(receipt.refused[0].identity.name, "deep");
+    assert!(directory.read("inventory/shop/web.yaml").contains("name: web"));
+    assert!(!directory.read(".kollect/eu-1/shop/web/watermark").contains("digest"));
 }

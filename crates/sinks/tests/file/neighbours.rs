@@ -1,7 +1,9 @@
 //! Inventories that share a directory, and leave it.
 
+use std::thread;
+
 use kollect_inventory::Change;
-use kollect_sinks::{Farewell, Wrote};
+use kollect_sinks::{Farewell, SinkError, Wrote};
 use serde_json::json;
 
 use super::support::{Directory, Pair, all, files, row, since, tombstones, tree};
@@ -92,4 +94,32 @@ fn a_contested_row_that_goes_takes_nothing_with_it() {
         (0, Wrote::Files { written: 0, removed: 0 })
     );
     assert_eq!(directory.read("eu-1/shop/pod/web.yaml"), "value: 1\n");
+}
+
+#[test]
+fn pairs_on_one_directory_take_turns() {
+    let directory = Directory::new();
+    // One of them has opened the directory on its own, as another process would.
+    let apart = Directory::at(directory.path("."));
+    thread::scope(|scope| {
+        for name in ["a", "b", "c", "d"] {
+            let directory = if name == "d" { &apart } else { &directory };
+            scope.spawn(move || {
+                let mut pair = Pair::new(directory, name, tree());
+                for value in 0..8 {
+                    let rows = [row("shop", name, value)];
+                    let change = if value == 0 { all(&rows) } else { since(&rows) };
+                    // Who comes from elsewhere may find it occupied for long.
+                    while let Err(error) = pair.export(change.clone()) {
+                        assert!(matches!(error, SinkError::Unreachable { .. }), "{error}");
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(
+        files(&directory),
+        ["a", "b", "c", "d"].map(|name| format!("eu-1/shop/pod/{name}.yaml"))
+    );
+    assert!(files(&directory).iter().all(|path| directory.read(path) == "value: 7\n"));
 }

@@ -168,6 +168,30 @@ fn a_row_without_its_manifest_is_named_and_its_old_file_goes() {
 }
 
 #[test]
+fn rows_are_found_by_their_place_and_by_their_file() {
+    let mut tree = attributes_tree();
+    let applied = tree.apply(
+        [],
+        [
+            row("a", "web", "1", 1),
+            row("b", "web", "2", 2),
+            row("b", "web", "1", 3),
+            row("a", "api", "3", 1),
+            row("ab", "api", "3", 1),
+        ],
+    );
+    for (target, names) in [("a", &["api", "web"][..]), ("b", &["web", "web"]), ("", &[])] {
+        let rows = tree.rows_in(("shop", target, "shop"));
+        let found: Vec<_> = rows.iter().map(|row| row.identity().name.into_owned()).collect();
+        assert_eq!(found, names, "{target}");
+    }
+    let counts: Vec<_> = applied.files.iter().map(|file| tree.rows_at(&file.path).len()).collect();
+    // Two targets share the file of `api`; short and long suffixes are found alike.
+    assert_eq!(counts, [2, 1, 1, 1]);
+    assert!(tree.rows_at("eu-1/shop/deployment/web.yaml").is_empty());
+}
+
+#[test]
 fn a_row_without_a_path_is_refused() {
     let mut tree = tree(json!({"mode": "perResource", "pathTemplate": "{sourceName}"}));
     let applied = tree.apply([], [row("a", "...", "1", 1)]);
