@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use support::{Run, TARGET, kollect, repository, validate, with_input};
+use support::{Run, TARGET, kollect, repository, texts_below, validate, with_input};
 
 #[cfg(test)]
 mod support {

@@ -91,6 +91,9 @@ mod support {
         let status = writer(kind, path, acknowledged + 2, until).wait().unwrap();
         assert!(status.success());
         assert!(read(kind, path) == rows_at(until), "the copy is not the cluster");
+        let unfinished = path.join(".kollect/.unfinished");
+        let left = fs::read_dir(unfinished).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "killed writers left files behind");
     }
 
     /// The last step that was acknowledged before the kill.

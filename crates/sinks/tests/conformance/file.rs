@@ -112,7 +112,7 @@ fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
         let path = entry?.path();
         if path.is_dir() {
             found.extend(files_below(&path)?);
-        } else if !path.ends_with(".kollect/lock") {
+        } else if !path.ends_with(".kollect/.lock") {
             found.push(path);
         }
     }

@@ -1,11 +1,11 @@
 //! What is left when a process dies, or another one writes.
 
-use std::{fs, process, thread, time::Duration};
+use std::fs;
 
 use kollect_inventory::{Effect, watermark::Trust};
 use kollect_sinks::{SinkError, Wrote};
 
-use super::support::{Directory, Pair, all, export, files, many, row, since, tree};
+use super::support::{Directory, Pair, all, export, files, row, since, tree};
 
 /// Trace 5, and the same for every other moment at which a process may die.
 #[test]
@@ -39,46 +39,6 @@ fn an_export_that_was_killed_at_any_step_is_repaired() {
 enum First {
     Yes,
     No,
-}
-
-#[test]
-fn a_process_that_is_killed_leaves_nothing_behind() {
-    for wait in [20, 45, 90, 130, 170] {
-        let directory = Directory::new();
-        directory.write("go", "");
-        let mut child = process::Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "file::crashes::exports_until_it_is_killed"])
-            .current_dir(directory.path("."))
-            .stdout(process::Stdio::null())
-            .spawn()
-            .unwrap();
-        while !directory.path(".kollect/eu-1/shop/web/watermark").exists() {
-            thread::sleep(Duration::from_millis(1));
-        }
-        thread::sleep(Duration::from_millis(wait));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        fs::remove_file(directory.path("go")).unwrap();
-
-        let rows = many(3..5);
-        Pair::new(&directory, "web", tree()).export(all(&rows)).unwrap();
-        let expected = Directory::new();
-        Pair::new(&expected, "web", tree()).export(all(&rows)).unwrap();
-        assert_eq!(directory.contents(), expected.contents(), "killed after {wait} ms");
-    }
-}
-
-#[test]
-#[ignore = "runs in a process of its own, which is killed"]
-fn exports_until_it_is_killed() {
-    let directory = Directory::at(".".into());
-    let mut pair = Pair::new(&directory, "web", tree());
-    for round in 0.. {
-        if !directory.path("go").exists() {
-            return;
-        }
-        pair.export(all(&many(round % 7 * 10..round % 7 * 10 + 30))).unwrap();
-    }
 }
 
 #[test]

@@ -282,11 +282,6 @@ pub(super) fn tombstones(rows: &[Row]) -> Vec<Tombstone> {
     }
 }
 
-/// Rows that are told apart by a number, which is their value too.
-pub(super) fn many(numbers: std::ops::Range<i64>) -> Vec<Row> {
-    numbers.map(|at| row("shop", &format!("web-{at}"), at)).collect()
-}
-
 pub(super) fn export(name: &str, change: Change) -> Export {
     let rows = match &change {
         Change::All { rows, .. } => rows.clone(),
