@@ -72,7 +72,7 @@ pub(crate) fn check_snapshot(object: &SnapshotSink, around: &Surroundings, repor
         hot_columns_differ(store, report);
     }
     if let Some(file) = &spec.file {
-        local_path("spec.file.path", &file.path, around, report);
+        local_path(sink.namespace, ("spec.file.path", &file.path), around, report);
     }
     remarks::git(spec, report);
     sink.check_scope(around, report);
@@ -112,10 +112,10 @@ pub(crate) fn check_database(object: &DatabaseSink, around: &Surroundings, repor
         texts.push(("bigquery.table", &bigquery.table));
     }
     given(Rule::Dsk02, &texts, report);
-    if let Some(sqlite) = &spec.sqlite {
-        local_path("spec.sqlite.path", &sqlite.path, around, report);
-    }
     let namespace = object.metadata.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
+    if let Some(sqlite) = &spec.sqlite {
+        local_path(namespace, ("spec.sqlite.path", &sqlite.path), around, report);
+    }
     let sink = Sink { backend, namespace, common: &spec.common, object_format: None, secrets };
     sink.check(around, report);
     sink.check_scope(around, report);
@@ -218,13 +218,18 @@ fn column(attribute: &str) -> String {
 }
 
 /// SNK-15: a local path is one that this process may write to.
-fn local_path(field: &str, path: &str, around: &Surroundings, report: &mut Report) {
+fn local_path(
+    namespace: &str,
+    (field, path): (&str, &str),
+    around: &Surroundings,
+    report: &mut Report,
+) {
     let field = FieldPath::of(field);
     if path.trim().is_empty() {
         report.required(Rule::Snk15, field, "must not be blank");
     } else if path.contains('\0') {
         report.invalid(Rule::Snk15, field, path, "must not contain a NUL character");
-    } else if let Some(reason) = around.policy.local_paths.refusal(path) {
+    } else if let Some(reason) = around.policy.local_paths.refusal(namespace, path) {
         report.invalid(Rule::Snk15, field, path, reason);
     }
 }

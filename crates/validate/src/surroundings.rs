@@ -66,7 +66,7 @@ pub struct Policy {
 pub enum LocalPaths {
     /// Anywhere: the command line acts for the person who runs it.
     Anywhere,
-    /// Below this directory.
+    /// For each namespace, below the directory of its name in this one.
     Below(PathBuf),
     /// Nowhere: the administrator has named no directory.
     Nowhere,
@@ -135,8 +135,8 @@ fn namespace_of(namespace: Option<&String>) -> &str {
 }
 
 impl LocalPaths {
-    /// Why a path may not be used, if so.
-    pub(crate) fn refusal(&self, path: &str) -> Option<String> {
+    /// Why a sink of a namespace may not use a path, if so.
+    pub(crate) fn refusal(&self, namespace: &str, path: &str) -> Option<String> {
         let path = Path::new(path);
         let climbs = path.components().any(|part| part == Component::ParentDir);
         match self {
@@ -147,10 +147,14 @@ impl LocalPaths {
                  (--local-sink-root)"
                     .to_owned(),
             ),
-            Self::Below(root) if path.starts_with(root) => None,
-            Self::Below(root) => {
-                Some(format!("must lie below {}, the operator's --local-sink-root", root.display()))
+            Self::Below(root) if path.is_relative() || path.starts_with(root.join(namespace)) => {
+                None
             }
+            Self::Below(root) => Some(format!(
+                "must be relative to {home}, or lie below it: each namespace has its own \
+                 directory in the operator's --local-sink-root",
+                home = root.join(namespace).display()
+            )),
         }
     }
 }

@@ -114,7 +114,7 @@ pub(super) fn may_be_dialled(sink: &Sink<'_>, policy: &Policy, report: &mut Repo
     match sink.backend {
         Backend::S3 | Backend::Gcs if is_bucket => {}
         Backend::Git if address.has_scheme(&["file"]) => {
-            repository_may_be_used(&address, &policy.local_paths, report);
+            repository_may_be_used(&address, sink.namespace, &policy.local_paths, report);
         }
         // SNK-12 has more to say about a bare path.
         _ if address.scheme.is_none() && address.host.is_empty() => {}
@@ -161,14 +161,19 @@ fn refusal(host: &str, policy: &AddressPolicy) -> Option<String> {
 }
 
 /// SNK-15 for `file://`, which names a bare repository on this machine.
-fn repository_may_be_used(address: &Address<'_>, paths: &LocalPaths, report: &mut Report) {
+fn repository_may_be_used(
+    address: &Address<'_>,
+    namespace: &str,
+    paths: &LocalPaths,
+    report: &mut Report,
+) {
     let path = address.path.split(['?', '#']).next().unwrap_or_default();
     let reason = if !address.host.is_empty() || path.trim_matches('/').is_empty() {
         Some("must name a repository by its whole path, such as file:///srv/inventory.git".into())
     } else if path.contains(['%', '\0']) {
         Some("must be written without escapes".to_owned())
     } else {
-        paths.refusal(path)
+        paths.refusal(namespace, path)
     };
     if let Some(reason) = reason {
         let found = format!("file://{}{path}", address.host);

@@ -486,7 +486,8 @@ fn local() -> Vec<Case> {
     };
     vec![
         accepted(Rule::Snk15, file("inventory")),
-        below(accepted(Rule::Snk15, file("/srv/inventory"))),
+        below(accepted(Rule::Snk15, file("/srv/shop/inventory"))),
+        below(accepted(Rule::Snk15, file("inventory"))),
         refused(Rule::Snk15, file(" "), "spec.file.path: Required value: must not be blank"),
         refused(
             Rule::Snk15,
@@ -501,12 +502,12 @@ fn local() -> Vec<Case> {
         below(refused(
             Rule::Snk15,
             sqlite("/etc/rows.db"),
-            r#"spec.sqlite.path: Invalid value: "/etc/rows.db": must lie below /srv, the operator's --local-sink-root"#,
+            r#"spec.sqlite.path: Invalid value: "/etc/rows.db": must be relative to /srv/shop, or lie below it: each namespace has its own directory in the operator's --local-sink-root"#,
         )),
         below(refused(
             Rule::Snk15,
-            file("inventory"),
-            r#"spec.file.path: Invalid value: "inventory": must lie below /srv, the operator's --local-sink-root"#,
+            file("/srv/pay/inventory"),
+            r#"spec.file.path: Invalid value: "/srv/pay/inventory": must be relative to /srv/shop, or lie below it: each namespace has its own directory in the operator's --local-sink-root"#,
         )),
         nowhere(refused(
             Rule::Snk15,
@@ -520,11 +521,11 @@ fn bare_repositories() -> Vec<Case> {
     let bare = |path: &str| at("git", &format!("file://{path}"));
     vec![
         accepted(Rule::Snk15, bare("/home/me/audit.git")),
-        below(accepted(Rule::Snk15, bare("/srv/audit.git#branch=main"))),
+        below(accepted(Rule::Snk15, bare("/srv/shop/audit.git#branch=main"))),
         below(refused(
             Rule::Snk15,
             bare("/etc/audit.git"),
-            r#"spec.endpoint: Invalid value: "file:///etc/audit.git": must lie below /srv, the operator's --local-sink-root"#,
+            r#"spec.endpoint: Invalid value: "file:///etc/audit.git": must be relative to /srv/shop, or lie below it: each namespace has its own directory in the operator's --local-sink-root"#,
         )),
         below(refused(
             Rule::Snk15,
