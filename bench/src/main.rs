@@ -6,6 +6,7 @@
 mod extract;
 mod inventory;
 mod measure;
+mod sinks;
 mod objects;
 
 use std::{
@@ -24,6 +25,7 @@ fn main() -> anyhow::Result<()> {
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     match &arguments[..] {
         ["extract"] => extract::run(),
+        ["sinks"] => sinks::run(),
         ["inventory"] => every_size(),
         ["inventory", "partitions"] => inventory::partitions(),
         ["inventory", "outage"] => inventory::outage(),
@@ -32,7 +34,7 @@ fn main() -> anyhow::Result<()> {
             let (name, rows) = known.with_context(|| format!("{size} is no size"))?;
             inventory::run(name, *rows)
         }
-        _ => bail!("usage: bench extract | inventory [1k|10k|100k|1m|partitions|outage]"),
+        _ => bail!("usage: bench extract | sinks | inventory [1k|10k|100k|1m|partitions|outage]"),
     }
 }
 

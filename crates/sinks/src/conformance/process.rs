@@ -218,7 +218,8 @@ impl Process {
         Err("it never came to rest".to_owned())
     }
 
-    pub(super) async fn verify(&mut self) -> Phase {
+    /// Looks whether the copy is still the one that was written.
+    pub async fn verify(&mut self) -> Phase {
         self.pair.turn(Work::Verify, &Stop::default()).await;
         self.phase()
     }
@@ -236,9 +237,14 @@ impl Process {
         self.state.borrow().phase.clone()
     }
 
+    /// What the last export that wrote something left behind.
+    pub fn receipt(&self) -> Option<Receipt> {
+        self.state.borrow().receipt.clone()
+    }
+
     /// How many rows or files the last export that wrote something changed.
     pub(super) fn changed(&self) -> u64 {
-        match self.state.borrow().receipt.as_ref().map(|receipt| &receipt.wrote) {
+        match self.receipt().map(|receipt| receipt.wrote) {
             None | Some(Wrote::Nothing) => 0,
             Some(Wrote::Rows { upserted, deleted }) => upserted + deleted,
             Some(Wrote::Files { written, removed }) => written + removed,
