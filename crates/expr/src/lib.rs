@@ -16,12 +16,14 @@
 
 mod json;
 mod program;
+mod budget;
 mod eval;
 pub mod json_path;
 mod projection;
 mod reader;
 
-pub use eval::{Budget, EvalError, Reason};
+pub use budget::Budget;
+pub use eval::{EvalError, Reason};
 pub use json::{Json, Number};
 pub use program::Program;
 pub use projection::Projection;
