@@ -13,7 +13,7 @@ use crate::{
     prune::Trim,
     redact::{self, Findings, Keys},
     select::{Namespace, Selection},
-    verdict::{Failure, Header, Verdict},
+    verdict::{Failure, Header, Skip, Verdict},
     write,
 };
 
@@ -142,11 +142,23 @@ impl Plan {
 
     /// Makes a row of an object's bytes, or says why there is none.
     pub fn row(&self, bytes: &[u8], namespace: Option<&Namespace>) -> Verdict {
+        self.examine(bytes, |_| Some(namespace))
+    }
+
+    /// The same for an object of which nothing is known yet: `about` is asked
+    /// what is known of its namespace, and says nothing if objects of that
+    /// namespace are not wanted.
+    pub fn examine<'n>(
+        &self,
+        bytes: &[u8],
+        about: impl FnOnce(&Header<'_>) -> Option<Option<&'n Namespace>>,
+    ) -> Verdict {
         let object = match read(bytes, &self.projection) {
             Ok(object) => object,
             Err(error) => return Verdict::Fail(Failure::Object(error.to_string())),
         };
         let header = Header::of(&object);
+        let Some(namespace) = about(&header) else { return Verdict::Skip(Skip::Namespace) };
         if let Some(skip) = self.selection.refusal(&header, namespace) {
             return Verdict::Skip(skip);
         }

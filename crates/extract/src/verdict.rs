@@ -23,6 +23,8 @@ pub enum Verdict {
 /// Why an object is not wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
+    /// Its namespace is not among the target's.
+    Namespace,
     /// Its name is not listed.
     Name,
     /// Its labels do not match.

@@ -8,14 +8,12 @@ use std::{
 };
 
 use anyhow::bail;
+use kollect_collect::{Failure, Found, Manifest, Source};
 use kollect_expr::{Budget, Json, Program, Projection, json_path, read};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{
-    args::{EvalArgs, Output},
-    manifest::{self, Failure, Found, Manifest, Source},
-};
+use crate::args::{EvalArgs, Output};
 
 /// What the path gave on one object.
 #[derive(Debug, Serialize)]
@@ -39,7 +37,7 @@ pub(crate) fn run(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitC
     let mut projection = Projection::default();
     projection.add(&program);
     let sources: Vec<_> = file.iter().map(Source::from).collect();
-    let Found { manifests, failures } = manifest::read(&sources);
+    let Found { manifests, failures } = kollect_collect::read(&sources);
     let outcomes: Vec<_> =
         manifests.iter().map(|one| evaluate(&program, &projection, one)).collect();
     match output {

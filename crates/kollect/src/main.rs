@@ -2,7 +2,7 @@
 //!
 //! Records go to standard output, everything else to standard error, and the
 //! exit code says how it went. Each command is a file of its own; they share
-//! the arguments in `args` and the reading of manifests in `manifest`.
+//! the arguments in `args`.
 
 mod args;
 mod crds;
@@ -10,7 +10,6 @@ mod eval;
 mod rules;
 mod sink;
 mod validate;
-mod manifest;
 mod yaml;
 
 use std::{

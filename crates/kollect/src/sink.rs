@@ -3,13 +3,11 @@
 use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context, bail};
+use kollect_collect::{Source, read};
 use kollect_sinks::{Credentials, LocalPaths, Opener, Scrub, SinkSpec};
 use kollect_validate::{Object, Policy};
 
-use crate::{
-    manifest::{self, Source},
-    validate::{backends, judge, print},
-};
+use crate::validate::{backends, judge, print};
 
 /// No sink is waited for longer.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -22,7 +20,7 @@ pub(crate) fn test(files: &[PathBuf], out: &mut impl Write) -> anyhow::Result<Ex
         local_paths: kollect_validate::LocalPaths::Anywhere,
         ..Policy::default()
     };
-    let verdict = judge::judge(manifest::read(&sources), policy, false);
+    let verdict = judge::judge(read(&sources), policy, false);
     if !verdict.is_good() {
         print::human(&verdict, out)?;
         return Ok(ExitCode::from(2));

@@ -6,13 +6,11 @@ pub(crate) mod print;
 use std::{collections::BTreeSet, io::Write, process::ExitCode};
 
 use kollect_api::AddressPolicy;
+use kollect_collect::{Source, read};
 use kollect_sinks::BACKENDS;
 use kollect_validate::{LocalPaths, Policy};
 
-use crate::{
-    args::{Output, ValidateArgs},
-    manifest::{self, Source},
-};
+use crate::args::{Output, ValidateArgs};
 
 /// Reads, judges and prints; the exit code says how it went.
 pub(crate) fn run(args: &ValidateArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
@@ -36,7 +34,7 @@ pub(crate) fn run(args: &ValidateArgs, out: &mut impl Write) -> anyhow::Result<E
         local_paths: LocalPaths::Anywhere,
         backends: backends(),
     };
-    let verdict = judge::judge(manifest::read(&sources), policy, *strict);
+    let verdict = judge::judge(read(&sources), policy, *strict);
     match output {
         Output::Human => print::human(&verdict, out)?,
         Output::Json => print::json(&verdict, out)?,

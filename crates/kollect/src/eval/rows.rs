@@ -8,15 +8,13 @@ use std::{
 
 use anyhow::{Context, bail};
 use kollect_api::{Profile, Target};
+use kollect_collect::{Found, Manifest, Source, read};
 use kollect_extract::{Plan, Verdict, Wanted, redact::Findings};
 use kollect_validate::{Kind, Object, Surroundings, review};
 use serde_json::{Value, json};
 
 use super::complain;
-use crate::{
-    args::Output,
-    manifest::{self, Found, Source},
-};
+use crate::args::Output;
 
 /// Compiles the profile and prints a row for each object, one a line.
 pub(super) fn run(
@@ -25,13 +23,13 @@ pub(super) fn run(
     output: Output,
     out: &mut impl Write,
 ) -> anyhow::Result<ExitCode> {
-    let profile = read(profile)?;
+    let profile = profile_in(profile)?;
     let plan = Plan::compile(&profile, wanted(&profile)?, &[]).map_err(|errors| {
         let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
         anyhow::anyhow!("the profile cannot be used\n{}", texts.join("\n"))
     })?;
     let sources: Vec<_> = files.iter().map(Source::from).collect();
-    let Found { manifests, failures } = manifest::read(&sources);
+    let Found { manifests, failures } = read(&sources);
     let (mut without_row, mut passed_over) = (0, 0);
     let gvk = &profile.spec.target_gvk;
     let group_version = match gvk.group.as_str() {
@@ -91,14 +89,14 @@ fn print(row: &[u8], redacted: &Findings, output: Output, out: &mut impl Write) 
 }
 
 /// The one profile of a file, if nothing is wrong with it.
-fn read(path: &Path) -> anyhow::Result<Profile> {
-    let Found { manifests, failures } = manifest::read(&[Source::from(&path.to_path_buf())]);
+fn profile_in(path: &Path) -> anyhow::Result<Profile> {
+    let Found { manifests, failures } = read(&[Source::from(&path.to_path_buf())]);
     if let Some(failure) = failures.first() {
         bail!("{}: {}", failure.file, failure.reason);
     }
     let is_profile =
         |value: &Value| value.get("kind").is_some_and(|kind| kind == Kind::Profile.name());
-    let mut profiles = manifests.iter().map(manifest::Manifest::value).filter(is_profile);
+    let mut profiles = manifests.iter().map(Manifest::value).filter(is_profile);
     let value = profiles.next().with_context(|| format!("{} holds no profile", path.display()))?;
     if profiles.next().is_some() {
         bail!("{} holds several profiles; name a file with one", path.display());

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kollect_api::{CollectionFilter, annotation};
 use kollect_validate::{
-    FieldPath, Kind, KnownSecret, Object, Policy, Reference, Review, Rule, Surroundings, Violation,
-    references, review,
+    FieldPath, Kind, KnownSecret, Object, Policy, Reference, Review, Rule, Segment, Surroundings,
+    Violation, references, review,
 };
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::manifest::{Failure, Found, Manifest};
+use kollect_collect::{Failure, Found, Manifest, Step};
 
 /// Everything that is to be said about a set of manifests.
 #[derive(Debug)]
@@ -231,6 +231,13 @@ fn secret(value: &Value) -> Option<KnownSecret> {
     })
 }
 
+fn step(segment: &Segment) -> Step<'_> {
+    match segment {
+        Segment::Field(name) | Segment::Key(name) => Step::Field(name),
+        Segment::Index(index) => Step::Index(*index),
+    }
+}
+
 /// An object and where it was written.
 #[derive(Clone, Copy)]
 struct Place<'a> {
@@ -250,7 +257,7 @@ impl Place<'_> {
             let value = self.value.pointer(pointer).and_then(Value::as_str);
             value.unwrap_or_default().to_owned()
         };
-        let at = self.manifest.position(path);
+        let at = self.manifest.position(path.segments().iter().map(step));
         Finding {
             severity,
             rule: rule.id(),

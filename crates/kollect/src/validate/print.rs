@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::judge::{Finding, Severity, Verdict};
-use crate::manifest::Failure;
+use kollect_collect::Failure;
 
 /// For people: what is wrong, then where.
 pub(crate) fn human(verdict: &Verdict, out: &mut impl Write) -> io::Result<()> {

@@ -1,49 +1,46 @@
 //! Reads manifests from wherever a user keeps them.
 
-mod files;
-mod node;
+pub(crate) mod files;
+pub(crate) mod node;
 mod yaml;
 
 use std::path::PathBuf;
 
-use kollect_validate::FieldPath;
 use serde_json::Value;
 
-pub(crate) use files::read;
-pub(crate) use node::Position;
-use node::{Content, Node};
+use self::node::{Content, Node, Position, Step};
 
 /// One object, as it was written and where.
 #[derive(Debug)]
-pub(crate) struct Manifest {
+pub struct Manifest {
     /// The file, or `-`.
-    pub(crate) file: String,
+    pub file: String,
     /// Which document of the file, from 1.
-    pub(crate) document: usize,
+    pub document: usize,
     node: Node,
 }
 
 /// Something that could not be read.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
+pub struct Failure {
     /// The file, or `-`.
-    pub(crate) file: String,
+    pub file: String,
     /// Where in the file, if it could be opened.
-    pub(crate) at: Option<Position>,
+    pub at: Option<Position>,
     /// Why.
-    pub(crate) reason: String,
+    pub reason: String,
 }
 
 /// Everything that was found, and everything that could not be read.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) manifests: Vec<Manifest>,
-    pub(crate) failures: Vec<Failure>,
+pub struct Found {
+    pub manifests: Vec<Manifest>,
+    pub failures: Vec<Failure>,
 }
 
 /// What a user names on the command line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub enum Source {
     StandardInput,
     Path(PathBuf),
 }
@@ -59,13 +56,13 @@ impl From<&PathBuf> for Source {
 
 impl Manifest {
     /// The object as JSON.
-    pub(crate) fn value(&self) -> Value {
+    pub fn value(&self) -> Value {
         self.node.value()
     }
 
     /// Where a field stands, or the nearest place above it that exists.
-    pub(crate) fn position(&self, path: &FieldPath) -> Position {
-        self.node.position(path.segments())
+    pub fn position<'s>(&self, way: impl IntoIterator<Item = Step<'s>>) -> Position {
+        self.node.position(way)
     }
 }
 

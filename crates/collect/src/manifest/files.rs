@@ -13,7 +13,7 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// Reads everything that is named. What cannot be read is reported and does
 /// not stop the rest.
-pub(crate) fn read(sources: &[Source]) -> Found {
+pub fn read(sources: &[Source]) -> Found {
     let mut found = Found::default();
     for source in sources {
         match source {

@@ -1,13 +1,19 @@
 //! A document as a tree that remembers where everything stood.
 
-use kollect_validate::Segment;
 use serde_json::{Map, Value};
 
 /// A place in a file, both from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Position {
-    pub(crate) line: usize,
-    pub(crate) column: usize,
+pub struct Position {
+    pub line: usize,
+    pub column: usize,
+}
+
+/// One step of the way to a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'s> {
+    Field(&'s str),
+    Index(usize),
 }
 
 /// One value and where it stands.
@@ -61,19 +67,19 @@ impl Node {
 
     /// Where the way down leads, or where it ends too early. A field that is
     /// there is pointed at by its key.
-    pub(super) fn position(&self, way: &[Segment]) -> Position {
+    pub(super) fn position<'s>(&self, way: impl IntoIterator<Item = Step<'s>>) -> Position {
         let mut node = self;
         let mut at = self.at;
-        for segment in way {
-            match (segment, &node.content) {
-                (Segment::Field(name) | Segment::Key(name), Content::Map(entries)) => {
-                    let Some(entry) = entries.iter().find(|entry| &entry.key == name) else {
+        for step in way {
+            match (step, &node.content) {
+                (Step::Field(name), Content::Map(entries)) => {
+                    let Some(entry) = entries.iter().find(|entry| entry.key == name) else {
                         break;
                     };
                     (node, at) = (&entry.value, entry.key_at);
                 }
-                (Segment::Index(index), Content::List(items)) => {
-                    let Some(item) = items.get(*index) else { break };
+                (Step::Index(index), Content::List(items)) => {
+                    let Some(item) = items.get(index) else { break };
                     (node, at) = (item, item.at);
                 }
                 _ => break,
