@@ -82,7 +82,7 @@ impl Dump {
         &self,
         assignment: &Assignment,
         keeper: &S,
-        views: &[ViewId],
+        views: impl Fn(&str) -> Vec<ViewId>,
     ) -> Tally {
         let kind = assignment.kind();
         let of_kind = self.objects.iter().filter(|(one, _)| is_same(one, kind));

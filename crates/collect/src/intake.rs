@@ -65,13 +65,13 @@ struct Place {
 
 impl<'a, S: Keeper + ?Sized> Intake<'a, S> {
     /// Begins a list in these namespaces (one that is empty is for objects
-    /// without any), whose rows belong to these views.
+    /// without any); `views` says to which views rows of a namespace belong.
     pub fn begin(
         keeper: &'a S,
         assignment: &'a Assignment,
         universe: &'a BTreeMap<String, Namespace>,
         namespaces: impl IntoIterator<Item = String>,
-        views: &[ViewId],
+        views: impl Fn(&str) -> Vec<ViewId>,
     ) -> Self {
         let mut places = BTreeMap::new();
         for namespace in namespaces {
@@ -79,8 +79,8 @@ impl<'a, S: Keeper + ?Sized> Intake<'a, S> {
             let key = PartitionKey { target, namespace: namespace.clone() };
             keeper.with(&mut |store| {
                 let partition = store.join(&key);
-                for view in views {
-                    store.attach(*view, partition);
+                for view in views(&namespace) {
+                    store.attach(view, partition);
                 }
                 let list = store.begin_list(partition);
                 places.insert(namespace.clone(), Place { partition, list });

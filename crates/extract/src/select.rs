@@ -131,7 +131,7 @@ fn rule_matches(rule: &ResourceRule, header: &Header<'_>, namespace: Option<&Nam
 }
 
 /// Labels, however they are kept.
-pub(crate) trait Labels {
+pub trait Labels {
     fn value(&self, key: &str) -> Option<&str>;
 }
 
@@ -152,7 +152,7 @@ fn get<'l>(labels: &'l impl Labels, key: &str) -> Option<&'l str> {
 }
 
 /// Whether a selector matches; an empty one matches everything.
-pub(crate) fn matches(selector: &LabelSelector, labels: &impl Labels) -> bool {
+pub fn matches(selector: &LabelSelector, labels: &impl Labels) -> bool {
     let by_label = selector.match_labels.iter().flatten();
     let by_expression = selector.match_expressions.iter().flatten();
     by_label.into_iter().all(|(key, value)| get(labels, key) == Some(value.as_str()))

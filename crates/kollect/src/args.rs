@@ -46,6 +46,16 @@ pub(crate) enum Command {
     /// Exit codes: 0 all is well, 1 some object gives no value or no row, 2
     /// something does not compile or could not be read.
     Eval(EvalArgs),
+    /// Make rows of what is there now, and copy or print them
+    ///
+    /// Reads objects from files, as kubectl or helm print them, makes the rows
+    /// that the configuration asks for, and copies them to its sinks, to a
+    /// directory, or to standard output. What could not be listed is left at
+    /// its destination as it was.
+    ///
+    /// Exit codes: 0 all is well, 1 something was left out or failed, 2
+    /// nothing came of it.
+    Collect(CollectArgs),
     /// Try sinks before anything is written to them
     #[command(subcommand)]
     Sink(SinkCommand),
@@ -93,6 +103,53 @@ pub(crate) struct ValidateArgs {
     /// Judge as an operator with this flag would: cluster kinds are refused
     #[arg(long)]
     pub(crate) tenant_mode: bool,
+}
+
+#[derive(Debug, Arguments)]
+pub(crate) struct CollectArgs {
+    /// Files or directories with profiles, targets, inventories and sinks
+    #[arg(long, value_name = "PATH", required = true)]
+    pub(crate) config: Vec<PathBuf>,
+
+    /// Files or directories with objects, in YAML or JSON; - is standard input
+    #[arg(long, value_name = "PATH", required = true)]
+    pub(crate) from: Vec<PathBuf>,
+
+    /// Directory to write to instead of the sinks, or - for standard output
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// How rows are written; without --output they are printed
+    #[arg(short = 'o', long, value_enum)]
+    pub(crate) format: Option<RowFormat>,
+
+    /// Namespace of objects that should have one and name none
+    #[arg(short, long)]
+    pub(crate) namespace: Option<String>,
+
+    /// What the cluster is called in copies, unless the sink says so
+    #[arg(long)]
+    pub(crate) cluster: Option<String>,
+
+    /// Further names whose values are hidden
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) scrub_keys: Vec<String>,
+
+    /// Collect, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowFormat {
+    /// One list of documents
+    Json,
+    /// One document a line
+    Ndjson,
+    /// One YAML document for each
+    Yaml,
+    /// For people: one table for each profile
+    Table,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,6 +5,8 @@
 //! the arguments in `args`.
 
 mod args;
+mod clock;
+mod collect;
 mod crds;
 mod eval;
 mod rules;
@@ -42,6 +44,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Crds(options) => crds::run(&options, &mut out)?,
         Command::Rules(options) => rules::run(&options, &mut out)?,
+        Command::Collect(options) => return collect::run(&options, &mut out),
         Command::Sink(SinkCommand::Test { files }) => return sink::test(&files, &mut out),
         Command::Eval(options) => return eval::run(&options, &mut out),
         Command::Validate(options) => return validate::run(&options, &mut out),

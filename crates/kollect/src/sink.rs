@@ -25,7 +25,8 @@ pub(crate) fn test(files: &[PathBuf], out: &mut impl Write) -> anyhow::Result<Ex
         print::human(&verdict, out)?;
         return Ok(ExitCode::from(2));
     }
-    let sinks: Vec<_> = verdict.objects.iter().filter_map(described).collect();
+    let sinks: Vec<_> =
+        verdict.objects.iter().filter_map(|object| Some((object, spec(object)?))).collect();
     if sinks.is_empty() {
         bail!("there is no sink among what was given");
     }
@@ -47,14 +48,13 @@ pub(crate) fn test(files: &[PathBuf], out: &mut impl Write) -> anyhow::Result<Ex
 }
 
 /// What an object says about a sink, if it is one.
-fn described(object: &Object) -> Option<(&Object, SinkSpec)> {
-    let spec = match object {
-        Object::SnapshotSink(sink) => SinkSpec::Snapshot(Box::new(sink.spec.clone())),
-        Object::DatabaseSink(sink) => SinkSpec::Database(Box::new(sink.spec.clone())),
-        Object::EventSink(sink) => SinkSpec::Event(Box::new(sink.spec.clone())),
-        _ => return None,
-    };
-    Some((object, spec))
+pub(crate) fn spec(object: &Object) -> Option<SinkSpec> {
+    match object {
+        Object::SnapshotSink(sink) => Some(SinkSpec::Snapshot(Box::new(sink.spec.clone()))),
+        Object::DatabaseSink(sink) => Some(SinkSpec::Database(Box::new(sink.spec.clone()))),
+        Object::EventSink(sink) => Some(SinkSpec::Event(Box::new(sink.spec.clone()))),
+        _ => None,
+    }
 }
 
 /// What the sink says; what is in the way, if it says nothing.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
@@ -105,7 +105,12 @@ impl Opener {
             SinkSpec::Database(spec) if spec.sink_type == DatabaseType::Sqlite => {
                 let block = spec.sqlite.as_ref().ok_or(OpenError::Missing("sqlite"))?;
                 let path = self.local_path("sqlite.path", namespace, &block.path)?;
-                let destination = self.databases.at(path, SqliteDestination::new);
+                // A directory elsewhere may be a volume that is not mounted yet.
+                let is_ours = Path::new(&block.path).is_relative();
+                let destination = self.databases.at(path, |path| {
+                    let destination = SqliteDestination::new(path);
+                    if is_ours { destination.with_directory() } else { destination }
+                });
                 let cluster = spec.common.cluster.as_deref().unwrap_or_default();
                 Ok(Arc::new(SqliteSink::new(destination, cluster)))
             }
@@ -161,6 +166,14 @@ impl SinkSpec {
             Self::Snapshot(spec) => &spec.common,
             Self::Database(spec) => &spec.common,
             Self::Event(spec) => &spec.common,
+        }
+    }
+
+    pub fn common_mut(&mut self) -> &mut SinkCommon {
+        match self {
+            Self::Snapshot(spec) => &mut spec.common,
+            Self::Database(spec) => &mut spec.common,
+            Self::Event(spec) => &mut spec.common,
         }
     }
 

@@ -1,7 +1,7 @@
 //! One open file, which the pairs that write to it share.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::Duration,
@@ -20,6 +20,7 @@ use crate::sink::SinkError;
 pub struct SqliteDestination {
     path: PathBuf,
     patience: Duration,
+    makes_directory: bool,
     open: Mutex<Option<Open>>,
 }
 
@@ -34,7 +35,18 @@ type FileId = Option<(u64, u64)>;
 
 impl SqliteDestination {
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), patience: Duration::from_secs(5), open: Mutex::default() }
+        Self {
+            path: path.into(),
+            patience: Duration::from_secs(5),
+            makes_directory: false,
+            open: Mutex::default(),
+        }
+    }
+
+    /// The same, and the directory is made too when it is missing.
+    #[must_use]
+    pub fn with_directory(self) -> Self {
+        Self { makes_directory: true, ..self }
     }
 
     /// The same, with another limit for waiting on writers that are no part of
@@ -83,6 +95,12 @@ impl SqliteDestination {
         };
         let parent = self.path.parent().unwrap_or(Path::new(""));
         let directory = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        if self.makes_directory {
+            let refused = |error: io::Error| {
+                unusable(format!("cannot make the directory {}: {error}", shown(directory)))
+            };
+            fs::create_dir_all(directory).map_err(refused)?;
+        }
         if !directory.is_dir() {
             return Err(unusable(format!("there is no directory {}", shown(directory))));
         }

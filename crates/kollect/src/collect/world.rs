@@ -1,0 +1,100 @@
+//! The rows of one cluster, and the inventories that they make.
+
+use kollect_api::Dedupe;
+use kollect_collect::{Dump, Keeper, Tally};
+use kollect_inventory::{Row, Store, ViewId, sort};
+use kollect_sinks::Ledger;
+
+use super::config::{Config, InventoryPlan};
+
+/// A store with a view for each inventory.
+#[derive(Debug)]
+pub(super) struct World {
+    ledger: Ledger,
+    views: Vec<ViewId>,
+}
+
+/// What became of one target.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// Namespace and name of the target.
+    pub(super) target: String,
+    pub(super) tally: Tally,
+    /// Why something could not be listed.
+    pub(super) skipped: Vec<String>,
+}
+
+struct Kept<'l>(&'l Ledger);
+
+impl Keeper for Kept<'_> {
+    fn with(&self, operation: &mut dyn FnMut(&mut Store)) {
+        self.0.with(|store| operation(store));
+    }
+}
+
+impl World {
+    /// An empty store, whose numbers begin at this time.
+    pub(super) fn new(config: &Config, microseconds: i64) -> Self {
+        let ledger = Ledger::new(Store::new(microseconds));
+        let view = |inventory: &InventoryPlan| {
+            let dedupe = match inventory.dedupe {
+                Dedupe::KeepAll => kollect_inventory::Dedupe::KeepAll,
+                Dedupe::ByResourceUid => kollect_inventory::Dedupe::ByUid,
+            };
+            ledger.with(|store| store.add_view(dedupe))
+        };
+        let views = config.inventories.iter().map(view).collect();
+        Self { ledger, views }
+    }
+
+    /// Lists every target in what files hold.
+    pub(super) fn read_dump(&self, config: &Config, dump: &Dump) -> Vec<Outcome> {
+        let mut outcomes = Vec::new();
+        for (at, target) in config.targets.iter().enumerate() {
+            let feeds = |namespace: &str| {
+                let about = dump.namespaces().get(namespace);
+                let pairs = config.inventories.iter().zip(&self.views);
+                let fed = pairs.filter(|(inventory, _)| {
+                    inventory.targets.contains(&at) && inventory.holds(namespace, about)
+                });
+                fed.map(|(_, view)| *view).collect()
+            };
+            let tally = dump.list(&target.assignment, &Kept(&self.ledger), feeds);
+            let key = target.assignment.target();
+            let name = match &key.namespace {
+                Some(namespace) => format!("{namespace}/{}", key.name),
+                None => key.name.clone(),
+            };
+            let mut skipped = Vec::new();
+            if tally.objects == 0 {
+                skipped.push(format!("there is no {}", target.assignment.kind()));
+            }
+            outcomes.push(Outcome { target: name, tally, skipped });
+        }
+        self.settle();
+        outcomes
+    }
+
+    /// Everything that could be listed has been.
+    fn settle(&self) {
+        for view in &self.views {
+            self.ledger.with(|store| store.settle(*view));
+        }
+    }
+
+    pub(super) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub(super) fn view(&self, inventory: usize) -> Option<ViewId> {
+        self.views.get(inventory).copied()
+    }
+
+    /// The rows of an inventory, in canonical order.
+    pub(super) fn rows(&self, inventory: usize) -> Vec<Row> {
+        let Some(view) = self.view(inventory) else { return Vec::new() };
+        let mut rows = self.ledger.with(|store| store.view_rows(view));
+        sort(&mut rows);
+        rows
+    }
+}
