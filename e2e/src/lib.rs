@@ -35,10 +35,14 @@ pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Every sample, in the order of their paths.
+/// Every sample that can be applied, in the order of their paths.
+///
+/// What a server has printed, with its versions and states, is none.
 pub fn samples() -> Vec<PathBuf> {
+    let directory = repository().join("deploy/samples");
     let mut samples = Vec::new();
-    gather(&repository().join("deploy/samples"), &mut samples);
+    gather(&directory, &mut samples);
+    samples.retain(|path| !path.starts_with(directory.join("shop/cluster")));
     samples.sort();
     samples
 }
