@@ -13,10 +13,11 @@ use std::{
 use anyhow::{Context, bail};
 use jiff::Timestamp;
 use kollect_collect::{Dump, Found, Source, read};
+use kollect_sinks::{SinkKey, SinkSpec};
 use kollect_validate::{LocalPaths, Policy};
 
 use self::{
-    config::Config,
+    config::{Config, InventoryPlan},
     copy::Copied,
     world::{Outcome, World},
 };
@@ -61,6 +62,7 @@ pub(crate) fn run(args: &CollectArgs, out: &mut impl Write) -> anyhow::Result<Ex
             let [(cluster, world)] = &worlds;
             let copies = runtime.block_on(copy::copy(&config, world, cluster));
             copied(&copies, &mut says)?;
+            next_steps(&config, &copies, &mut says)?;
             copies
         }
     };
@@ -143,13 +145,41 @@ fn summary(objects: usize, outcomes: &[Outcome], says: &mut impl Write) -> io::R
 }
 
 fn copied(copies: &[Copied], says: &mut impl Write) -> io::Result<()> {
-    for Copied { inventory, sink, rows, outcome } in copies {
+    for Copied { inventory, sink, rows, outcome, .. } in copies {
         match outcome {
             Ok(text) => writeln!(says, "{inventory} -> {sink}: {rows} rows there ({text})")?,
             Err(text) => writeln!(says, "{inventory} -> {sink}: failed: {text}")?,
         }
     }
     Ok(())
+}
+
+/// Says how to look at what was written.
+fn next_steps(config: &Config, copies: &[Copied], says: &mut impl Write) -> io::Result<()> {
+    let good = |key: &SinkKey| copies.iter().any(|one| one.key == *key && one.outcome.is_ok());
+    let mut steps = Vec::new();
+    for (key, spec) in config.sinks.iter().filter(|(key, _)| good(key)) {
+        match spec {
+            SinkSpec::Database(spec) => {
+                let feeds = |one: &&InventoryPlan| one.sinks.iter().any(|(sink, _)| sink == key);
+                let inventory = config.inventories.iter().find(feeds);
+                let profile = inventory.and_then(|one| one.schema.profiles.first());
+                if let (Some(sqlite), Some(profile)) = (&spec.sqlite, profile) {
+                    let (path, view) = (&sqlite.path, &profile.name);
+                    steps.push(format!("sqlite3 {path} 'select * from \"{view}\"'"));
+                }
+            }
+            SinkSpec::Snapshot(spec) => {
+                steps.extend(spec.file.iter().map(|file| format!("find {} -type f", file.path)));
+            }
+            SinkSpec::Event(_) => {}
+        }
+    }
+    if steps.is_empty() {
+        return Ok(());
+    }
+    writeln!(says, "\nnext, look at what is there now:")?;
+    steps.iter().try_for_each(|step| writeln!(says, "  {step}"))
 }
 
 /// 0: all is well. 1: something was left out or failed. 2: nothing came of it.

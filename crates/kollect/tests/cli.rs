@@ -1,10 +1,10 @@
 //! The binary as a user runs it.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use serde_json::Value;
 
-use support::{Run, TARGET, kollect, repository, texts_below, validate, with_input};
+use support::{Run, TARGET, kollect, repository, run_in, texts_below, validate, with_input};
 
 #[cfg(test)]
 mod support {
@@ -43,8 +43,14 @@ mod support {
 
     #[track_caller]
     pub(super) fn with_input(arguments: &[&str], input: &str) -> Run {
+        run_in(Path::new("."), arguments, input)
+    }
+
+    #[track_caller]
+    pub(super) fn run_in(place: &Path, arguments: &[&str], input: &str) -> Run {
         let mut child = Command::new(env!("CARGO_BIN_EXE_kollect"))
             .args(arguments)
+            .current_dir(place)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -146,6 +152,136 @@ mod samples {
             "s3", "sqlite",
         ];
         assert_eq!(types, expected);
+    }
+}
+
+mod collecting {
+    use super::*;
+
+    const CONFIG: &str = "deploy/samples/shop/config";
+    const CLUSTER: &str = "deploy/samples/shop/cluster";
+
+    /// Runs in a directory of its own, so that relative sinks go there.
+    #[track_caller]
+    fn collect(place: &Path, further: &[&str]) -> Run {
+        let path = |name: &str| repository().join(name).display().to_string();
+        let (config, cluster) = (path(CONFIG), path(CLUSTER));
+        let mut arguments = vec!["collect", "--config", &config, "--from", &cluster];
+        arguments.extend(further);
+        run_in(place, &arguments, "")
+    }
+
+    #[test]
+    fn a_dump_becomes_rows_and_a_second_run_writes_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let first = collect(place.path(), &[]);
+        assert_eq!(first.code, Some(0), "{}", first.stderr);
+        let lines: Vec<_> = first.stderr.lines().collect();
+        assert_eq!(lines[0], "90 objects read, 47 rows for 6 targets, 11 values hidden");
+        assert_eq!(
+            lines[1],
+            "platform/shop -> platform/files: 44 rows there (44 files written, 0 removed)"
+        );
+        assert_eq!(
+            lines[2],
+            "platform/shop -> platform/rows: 44 rows there (44 rows written, 0 deleted)"
+        );
+        assert!(place.path().join("inventory/rows.db").exists());
+        let file =
+            place.path().join("inventory/files/harbour-eu-1/payments/deployment/checkout.yaml");
+        assert!(fs::read_to_string(file).unwrap().contains("payments/checkout:5.6.0"));
+        let second = collect(place.path(), &[]);
+        assert_eq!(second.stderr.matches("nothing to write, the copy is current").count(), 4);
+    }
+
+    #[test]
+    fn an_object_that_is_gone_from_the_dump_goes_from_the_copies() {
+        let place = tempfile::tempdir().unwrap();
+        collect(place.path(), &[]);
+        let cluster = place.path().join("cluster");
+        fs::create_dir(&cluster).unwrap();
+        for entry in fs::read_dir(repository().join(CLUSTER)).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_name() != "warehouse.yaml" {
+                fs::copy(entry.path(), cluster.join(entry.file_name())).unwrap();
+            }
+        }
+        let config = repository().join(CONFIG).display().to_string();
+        let run = run_in(place.path(), &["collect", "--config", &config, "--from", "cluster"], "");
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert!(run.stderr.contains("(0 rows written, 9 deleted)"), "{}", run.stderr);
+        let left = place.path().join("inventory/files/harbour-eu-1/warehouse");
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn a_kind_that_is_not_in_the_dump_is_said_and_its_copies_stay() {
+        let place = tempfile::tempdir().unwrap();
+        collect(place.path(), &[]);
+        let config = repository().join(CONFIG).display().to_string();
+        let nodes = repository().join(CLUSTER).join("nodes.yaml").display().to_string();
+        let run = run_in(place.path(), &["collect", "--config", &config, "--from", &nodes], "");
+        assert_eq!(run.code, Some(1), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("skipped: target platform/cronjobs: there is no batch/v1 CronJob")
+        );
+        assert!(
+            !run.stderr.contains("0 deleted)") || !run.stderr.contains("44 deleted"),
+            "{}",
+            run.stderr
+        );
+        assert!(
+            place
+                .path()
+                .join("inventory/files/harbour-eu-1/payments/deployment/checkout.yaml")
+                .exists()
+        );
+    }
+
+    #[test]
+    fn rows_can_be_printed_and_hold_no_secret() {
+        let place = tempfile::tempdir().unwrap();
+        for format in ["json", "ndjson", "yaml", "table"] {
+            let run = collect(place.path(), &["-o", format]);
+            assert_eq!(run.code, Some(0), "{}", run.stderr);
+            assert!(run.stdout.contains("registry.example/payments/checkout:5.6.0"), "{format}");
+            assert!(!run.stdout.contains("not-a-real"), "{format} shows a secret");
+        }
+        assert!(!place.path().join("inventory").exists());
+        let run = collect(place.path(), &["--output", "-", "--format", "ndjson"]);
+        let first: Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
+        assert_eq!(first["targetName"], "shop");
+        assert_eq!(first["envelope"]["itemCount"], 44);
+    }
+
+    #[test]
+    fn a_directory_takes_the_place_of_the_sinks() {
+        let place = tempfile::tempdir().unwrap();
+        let run = collect(place.path(), &["--output", "out", "--format", "json"]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let document = fs::read(place.path().join("out/inventory/platform/shop.json")).unwrap();
+        let document: Value = serde_json::from_slice(&document).unwrap();
+        assert_eq!(document["itemCount"], 44);
+        assert!(!place.path().join("inventory").exists());
+        let dry = collect(place.path(), &["--output", "dry", "--dry-run"]);
+        assert!(dry.stderr.contains("nothing was written: this was a dry run"));
+        assert!(!place.path().join("dry").exists());
+    }
+
+    #[test]
+    fn a_configuration_that_is_wrong_collects_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("bad.yaml"), TARGET.replace("images", "team/images")).unwrap();
+        let cluster = repository().join(CLUSTER).display().to_string();
+        let run =
+            run_in(place.path(), &["collect", "--config", "bad.yaml", "--from", &cluster], "");
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+        assert!(run.stderr.contains("error["), "{}", run.stderr);
+        fs::write(place.path().join("lost.yaml"), TARGET).unwrap();
+        let run =
+            run_in(place.path(), &["collect", "--config", "lost.yaml", "--from", &cluster], "");
+        assert_eq!(run.code, Some(2));
+        assert!(run.stderr.contains("there is no KollectProfile"), "{}", run.stderr);
     }
 }
 

@@ -24,6 +24,7 @@ const GRACE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) struct Copied {
     pub(super) inventory: String,
+    pub(super) key: SinkKey,
     pub(super) sink: String,
     pub(super) rows: usize,
     /// What was written, or what was in the way.
@@ -69,6 +70,7 @@ pub(super) async fn copy(config: &Config, world: &World, cluster: &str) -> Vec<C
         for (sink, limit) in &inventory.sinks {
             let one = Copied {
                 inventory: inventory.key.to_string(),
+                key: sink.clone(),
                 sink: named(sink),
                 rows: world.rows(at).len(),
                 outcome: Err("it did not end".to_owned()),

@@ -71,14 +71,20 @@ impl World {
             }
             outcomes.push(Outcome { target: name, tally, skipped });
         }
-        self.settle();
+        self.settle(config, &outcomes);
         outcomes
     }
 
-    /// Everything that could be listed has been.
-    fn settle(&self) {
-        for view in &self.views {
-            self.ledger.with(|store| store.settle(*view));
+    /// Says of every inventory whose targets were all listed that it holds
+    /// nothing else. Where one was not, nobody knows in which namespaces it
+    /// has rows, and none of the others' are taken for gone.
+    fn settle(&self, config: &Config, outcomes: &[Outcome]) {
+        let is_listed =
+            |at: &usize| outcomes.get(*at).is_some_and(|outcome| outcome.skipped.is_empty());
+        for (inventory, view) in config.inventories.iter().zip(&self.views) {
+            if inventory.targets.iter().all(is_listed) {
+                self.ledger.with(|store| store.settle(*view));
+            }
         }
     }
 
