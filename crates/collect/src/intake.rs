@@ -121,6 +121,16 @@ impl<'a, S: Keeper + ?Sized> Intake<'a, S> {
         }
     }
 
+    /// The list begins anew in a namespace, or in all: what came before does
+    /// not count.
+    pub fn again(&mut self, namespace: Option<&str>) {
+        let is_meant = |(name, _): &(&String, &mut Place)| namespace.is_none_or(|one| one == *name);
+        for (_, place) in self.places.iter_mut().filter(is_meant) {
+            let partition = place.partition;
+            self.keeper.with(&mut |store| place.list = store.begin_list(partition));
+        }
+    }
+
     /// The list has ended in a namespace: what it did not see is gone.
     pub fn end(&mut self, namespace: &str) {
         if let Some(Place { partition, list }) = self.places.get(namespace).copied() {
