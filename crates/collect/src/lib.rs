@@ -4,19 +4,40 @@
 //! Whatever the source, there is one way from an object to its rows, and
 //! nothing keeps an object once they are made.
 //!
-//! Start with [`Assignment`], which is what one target collects, and
-//! [`Intake`], which makes rows of what is found for it.
+//! Invariants:
+//! - Names of resources come from discovery; nothing guesses a plural.
+//! - Only an entry that the server vouches for says that a kind is absent. What
+//!   could not be asked is unknown, and unknown deletes nothing.
+//! - Nothing holds a page of a list, however large the server makes it.
+//! - A deadline is for silence, never for the length of a list.
+//! - Only this crate retries what it asks; the client must not do so by itself,
+//!   which is why [`connect()`] makes it.
+//!
+//! The binary calls [`use_ring`] before anything else. Start with
+//! [`Assignment`], which is what one target collects, and [`Intake`], which
+//! makes rows of what is found for it; [`Survey`] and [`Dump`] find it.
 
-mod manifest;
 mod assignment;
 mod intake;
+mod connect;
+mod discovery;
+mod list;
+mod split;
+mod ask;
+mod survey;
+mod manifest;
 mod dump;
 
 pub use assignment::Assignment;
+pub use connect::{ConnectError, Contexts, Place, connect, contexts, use_ring};
+pub use discovery::{Catalogue, Lookup, Resource, Scope, Verbs, fetch::DiscoveryError};
 pub use dump::Dump;
 pub use intake::{FailedObject, Intake, Keeper, Tally};
+pub use list::{AtLeast, Content, Heard, Listed, Question, Sweep, error::ListError, list};
 pub use manifest::{
     Failure, Found, Manifest, Source,
     files::read,
     node::{Position, Step},
 };
+pub use split::{Frame, ListMeta, SplitError, Splitter};
+pub use survey::{Survey, Unlisted};

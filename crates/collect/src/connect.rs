@@ -1,0 +1,188 @@
+//! From a kubeconfig, or from within a pod, to a client.
+//!
+//! Credential plugins, token files and client certificates are kube's work.
+
+use std::{
+    env,
+    ffi::OsStr,
+    fmt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use http::{HeaderValue, header::USER_AGENT};
+use kube::{
+    Client, Config,
+    config::{InClusterError, KubeConfigOptions, Kubeconfig, KubeconfigError},
+};
+
+/// A server that is there answers within this, also from afar.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Names us in the server's logs. Servers print prettily for browsers and
+/// curl, and compactly for this.
+const AGENT: &str = concat!("kollect/", env!("CARGO_PKG_VERSION"));
+
+/// Where the way to a cluster is written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In kubeconfig files; where they disagree, the first one holds.
+    Files(Vec<PathBuf>),
+    /// In the pod that we run in.
+    InCluster,
+}
+
+/// The contexts of a kubeconfig.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contexts {
+    /// In the order of the files.
+    pub names: Vec<String>,
+    /// The one that is used when none is named; it may not be among the names.
+    pub current: Option<String>,
+}
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    #[error("could not read the kubeconfig {}", file.display())]
+    Read { file: PathBuf, source: Box<KubeconfigError> },
+
+    #[error("the kubeconfig {place} has no context {context:?}{}", among(names))]
+    NoSuchContext { place: Place, context: String, names: Vec<String> },
+
+    #[error("the kubeconfig {place} names no current context{}", among(names))]
+    NoCurrentContext { place: Place, names: Vec<String> },
+
+    #[error("could not use context {context:?} of the kubeconfig {place}")]
+    Context { place: Place, context: String, source: Box<KubeconfigError> },
+
+    #[error("could not find the way from this pod to its API server")]
+    InCluster(#[source] Box<InClusterError>),
+
+    #[error("could not make a client for {of}")]
+    Client { of: String, source: Box<kube::Error> },
+}
+
+impl Place {
+    /// Chooses as kubectl does: the file that was named, else those that
+    /// `$KUBECONFIG` lists, else the one in the home directory; and where that
+    /// is absent, the pod.
+    pub fn choose(named: Option<&Path>, variable: Option<&OsStr>, home: Option<&Path>) -> Self {
+        if let Some(file) = named {
+            return Self::Files(vec![file.to_owned()]);
+        }
+        let listed = variable.map(env::split_paths).into_iter().flatten();
+        let listed: Vec<_> = listed.filter(|file| !file.as_os_str().is_empty()).collect();
+        if !listed.is_empty() {
+            return Self::Files(listed);
+        }
+        let usual = home.map(|home| home.join(".kube").join("config"));
+        match usual.filter(|file| file.exists()) {
+            Some(file) => Self::Files(vec![file]),
+            None => Self::InCluster,
+        }
+    }
+
+    /// Reads and merges the files.
+    fn kubeconfig(&self) -> Result<Kubeconfig, ConnectError> {
+        let Self::Files(files) = self else { return Ok(Kubeconfig::default()) };
+        let mut merged = Kubeconfig::default();
+        for file in files {
+            // Of several, some may be absent: the variable often lists what might be there.
+            if files.len() > 1 && !file.exists() {
+                continue;
+            }
+            let read = Kubeconfig::read_from(file).and_then(|next| merged.merge(next));
+            merged = read.map_err(|source| ConnectError::Read {
+                file: file.clone(),
+                source: Box::new(source),
+            })?;
+        }
+        Ok(merged)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files(files) => {
+                let files: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
+                f.write_str(&files.join(", "))
+            }
+            Self::InCluster => f.write_str("of the pod"),
+        }
+    }
+}
+
+/// Makes ring the process's only source of cryptography.
+///
+/// The binary calls this first: whoever builds a TLS connection before would
+/// choose for all. A second call changes nothing.
+pub fn use_ring() {
+    // An error means that there is one already.
+    drop(rustls::crypto::ring::default_provider().install_default());
+}
+
+/// The contexts of the kubeconfig at a place; none in a pod.
+pub fn contexts(place: &Place) -> Result<Contexts, ConnectError> {
+    let kubeconfig = place.kubeconfig()?;
+    let current = kubeconfig.current_context.clone().filter(|name| !name.is_empty());
+    Ok(Contexts { names: names(&kubeconfig), current })
+}
+
+/// Makes a client for a context, or for the current one; a pod has only one.
+///
+/// Must be called in a runtime. Nothing is sent yet, so a server that cannot be
+/// reached is noticed by the first request. The client retries nothing by
+/// itself and speaks HTTP/1.1.
+pub async fn connect(place: &Place, context: Option<&str>) -> Result<Client, ConnectError> {
+    let (mut config, of) = match place {
+        Place::Files(_) => configured(place, context).await?,
+        Place::InCluster => {
+            let config = Config::incluster();
+            let config = config.map_err(|error| ConnectError::InCluster(Box::new(error)))?;
+            (config, "the API server of this pod".to_owned())
+        }
+    };
+    config.connect_timeout = Some(CONNECT_TIMEOUT);
+    config.write_timeout = Some(WRITE_TIMEOUT);
+    // Silence is judged by each request: a watch may be silent, a list may not.
+    config.read_timeout = None;
+    // The states of a list and of a watch decide what is tried again.
+    config.default_retry = false;
+    config.headers.push((USER_AGENT, HeaderValue::from_static(AGENT)));
+    Client::try_from(config).map_err(|source| ConnectError::Client { of, source: Box::new(source) })
+}
+
+/// The configuration of a context, and what to call it.
+async fn configured(
+    place: &Place,
+    context: Option<&str>,
+) -> Result<(Config, String), ConnectError> {
+    let kubeconfig = place.kubeconfig()?;
+    let names = names(&kubeconfig);
+    let place = place.clone();
+    let current = kubeconfig.current_context.clone().filter(|name| !name.is_empty());
+    let Some(context) = context.map(str::to_owned).or(current) else {
+        return Err(ConnectError::NoCurrentContext { place, names });
+    };
+    if !names.contains(&context) {
+        return Err(ConnectError::NoSuchContext { place, context, names });
+    }
+    let options = KubeConfigOptions { context: Some(context.clone()), ..Default::default() };
+    match Config::from_custom_kubeconfig(kubeconfig, &options).await {
+        Ok(config) => Ok((config, format!("context {context:?} of the kubeconfig {place}"))),
+        Err(source) => Err(ConnectError::Context { place, context, source: Box::new(source) }),
+    }
+}
+
+fn names(kubeconfig: &Kubeconfig) -> Vec<String> {
+    kubeconfig.contexts.iter().map(|context| context.name.clone()).collect()
+}
+
+fn among(names: &[String]) -> String {
+    match names {
+        [] => "; it has none at all".to_owned(),
+        names => format!("; it has {}", names.join(", ")),
+    }
+}

@@ -1,0 +1,221 @@
+//! One listing of what targets ask for, from a live cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kollect_extract::select::Namespace;
+use kollect_inventory::ViewId;
+use kube::Client;
+use serde::Deserialize;
+
+use crate::{
+    assignment::Assignment,
+    discovery::{Catalogue, Lookup, Resource, Scope, fetch::DiscoveryError},
+    intake::{Intake, Keeper, Tally},
+    list::{AtLeast, Heard, Question, Sweep, error::ListError, list},
+};
+
+/// Up to so many namespaces are listed one by one; for more, everything is
+/// listed at once and the rest is thrown away.
+const ONE_BY_ONE: usize = 10;
+
+/// A cluster that is being listed: what it serves, and its namespaces.
+pub struct Survey {
+    client: Client,
+    catalogue: Catalogue,
+    namespaces: Result<BTreeMap<String, Namespace>, ListError>,
+}
+
+/// What could not be listed.
+#[derive(Debug, thiserror::Error)]
+pub enum Unlisted {
+    #[error("gvk-not-found: {0}")]
+    NotServed(String),
+    #[error("{}{error}", place(namespace))]
+    Failed {
+        /// Empty if it is about all of them.
+        namespace: String,
+        error: ListError,
+    },
+    #[error("the namespaces cannot be listed, and the target does not name any: {0}")]
+    Namespaces(String),
+    #[error("{}the list was not of one moment", place(.0))]
+    Inconsistent(String),
+}
+
+impl Survey {
+    /// Asks a cluster what it serves and which namespaces there are. Who may
+    /// not list namespaces can still collect from those that targets name.
+    pub async fn begin(client: Client) -> Result<Self, DiscoveryError> {
+        let catalogue = Catalogue::fetch(&client).await?;
+        let namespaces = namespaces(&client, &catalogue).await;
+        Ok(Self { client, catalogue, namespaces })
+    }
+
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// What is known of a namespace.
+    pub fn namespace(&self, name: &str) -> Option<&Namespace> {
+        self.namespaces.as_ref().ok()?.get(name)
+    }
+
+    /// Lists what an assignment wants. What cannot be listed is named, and
+    /// nothing of it is said to be gone.
+    pub async fn list<K: Keeper + ?Sized>(
+        &self,
+        assignment: &Assignment,
+        keeper: &K,
+        views: impl Fn(&str) -> Vec<ViewId>,
+    ) -> (Tally, Vec<Unlisted>) {
+        let resource = match self.served(assignment) {
+            Ok(resource) => resource,
+            Err(unlisted) => return (Tally::default(), vec![unlisted]),
+        };
+        let named;
+        let universe = match &self.namespaces {
+            Ok(universe) => universe,
+            Err(_) => {
+                named = assignment.named_namespaces();
+                &named
+            }
+        };
+        let wanted = match (resource.scope, &self.namespaces) {
+            (Scope::Cluster, _) => BTreeSet::from([String::new()]),
+            (Scope::Namespaced, Err(error)) if universe.is_empty() => {
+                let unlisted = Unlisted::Namespaces(error.to_string());
+                return (Tally::default(), vec![unlisted]);
+            }
+            (Scope::Namespaced, _) => assignment.namespaces(universe),
+        };
+        let selector = assignment.label_selector();
+        let question = Question {
+            label_selector: &selector,
+            at_least: AtLeast::Now,
+            ..Question::all(resource)
+        };
+        let mut intake = Intake::begin(keeper, assignment, universe, wanted.clone(), views);
+        let unlisted = self.read(&mut intake, &question, &wanted).await;
+        (intake.finish(), unlisted)
+    }
+
+    fn served(&self, assignment: &Assignment) -> Result<&Resource, Unlisted> {
+        let kind = assignment.kind();
+        let said = match self.catalogue.find(kind) {
+            Lookup::Served(resource) if resource.verbs.list => return Ok(resource),
+            Lookup::Served(_) => format!("{kind} cannot be listed"),
+            Lookup::KindAbsent => format!("the cluster serves no {kind}"),
+            Lookup::VersionAbsent { served } => {
+                format!("the cluster serves no {kind}; it has {}", served.join(", "))
+            }
+            Lookup::GroupAbsent => format!("the cluster serves no group {:?}", kind.group),
+            Lookup::Unknown(reason) => format!("whether there is {kind} is not known: {reason}"),
+        };
+        Err(Unlisted::NotServed(said))
+    }
+
+    /// Everywhere at once, or one namespace after the other. Who may not read
+    /// everything may still read some of it.
+    async fn read<K: Keeper + ?Sized>(
+        &self,
+        intake: &mut Intake<'_, K>,
+        question: &Question<'_>,
+        wanted: &BTreeSet<String>,
+    ) -> Vec<Unlisted> {
+        let at_once = wanted.contains("") || wanted.len() > ONE_BY_ONE;
+        if at_once {
+            match self.page_through(intake, question).await {
+                Ok(()) => {
+                    wanted.iter().for_each(|namespace| intake.end(namespace));
+                    return Vec::new();
+                }
+                Err(Unlisted::Failed { error: ListError::Forbidden { .. }, .. })
+                    if !wanted.contains("") => {}
+                Err(unlisted) => {
+                    wanted.iter().for_each(|namespace| intake.give_up(namespace));
+                    return vec![unlisted];
+                }
+            }
+        }
+        let mut all = Vec::new();
+        for namespace in wanted {
+            let question = Question { namespace: Some(namespace), ..*question };
+            match self.page_through(intake, &question).await {
+                Ok(()) => intake.end(namespace),
+                Err(unlisted) => {
+                    intake.give_up(namespace);
+                    all.push(unlisted);
+                }
+            }
+        }
+        all
+    }
+
+    async fn page_through<K: Keeper + ?Sized>(
+        &self,
+        intake: &mut Intake<'_, K>,
+        question: &Question<'_>,
+    ) -> Result<(), Unlisted> {
+        let namespace = question.namespace.unwrap_or_default().to_owned();
+        // A list of several moments may have missed something; a second try is
+        // mostly quick enough.
+        for _ in 0..2 {
+            let listed = list(&self.client, question, |heard| match heard {
+                Heard::Item(bytes) => intake.object(bytes),
+                Heard::Again => intake.again(question.namespace),
+            });
+            match listed.await {
+                Ok(listed) if listed.sweep == Sweep::Yes => return Ok(()),
+                Ok(_) => intake.again(question.namespace),
+                Err(error) => return Err(Unlisted::Failed { namespace, error }),
+            }
+        }
+        Err(Unlisted::Inconsistent(namespace))
+    }
+}
+
+/// The namespaces of a cluster, with their labels and annotations.
+async fn namespaces(
+    client: &Client,
+    catalogue: &Catalogue,
+) -> Result<BTreeMap<String, Namespace>, ListError> {
+    let kind = kollect_api::GroupVersionKind {
+        group: String::new(),
+        version: "v1".to_owned(),
+        kind: "Namespace".to_owned(),
+    };
+    let mut found = BTreeMap::new();
+    let Lookup::Served(resource) = catalogue.find(&kind) else { return Ok(found) };
+    let question = Question { content: crate::list::Content::Metadata, ..Question::all(resource) };
+    list(client, &question, |heard| match heard {
+        Heard::Item(bytes) => {
+            let Object { metadata } = serde_json::from_slice(bytes).unwrap_or_default();
+            let Metadata { name, labels, annotations } = metadata;
+            found.insert(name, Namespace { labels, annotations });
+        }
+        Heard::Again => found.clear(),
+    })
+    .await?;
+    Ok(found)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Object {
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Metadata {
+    name: String,
+    labels: BTreeMap<String, String>,
+    annotations: BTreeMap<String, String>,
+}
+
+fn place(namespace: &str) -> String {
+    match namespace {
+        "" => String::new(),
+        namespace => format!("namespace {namespace}: "),
+    }
+}
