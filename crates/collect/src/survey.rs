@@ -11,7 +11,7 @@ use crate::{
     assignment::Assignment,
     discovery::{Catalogue, Lookup, Resource, Scope, fetch::DiscoveryError},
     intake::{Intake, Keeper, Tally},
-    list::{AtLeast, Heard, Question, Sweep, error::ListError, list},
+    list::{Content, Heard, Question, Sweep, error::ListError, list},
 };
 
 /// Up to so many namespaces are listed one by one; for more, everything is
@@ -72,14 +72,8 @@ impl Survey {
             Ok(resource) => resource,
             Err(unlisted) => return (Tally::default(), vec![unlisted]),
         };
-        let named;
-        let universe = match &self.namespaces {
-            Ok(universe) => universe,
-            Err(_) => {
-                named = assignment.named_namespaces();
-                &named
-            }
-        };
+        let named = assignment.named_namespaces();
+        let universe = self.namespaces.as_ref().unwrap_or(&named);
         let wanted = match (resource.scope, &self.namespaces) {
             (Scope::Cluster, _) => BTreeSet::from([String::new()]),
             (Scope::Namespaced, Err(error)) if universe.is_empty() => {
@@ -89,11 +83,7 @@ impl Survey {
             (Scope::Namespaced, _) => assignment.namespaces(universe),
         };
         let selector = assignment.label_selector();
-        let question = Question {
-            label_selector: &selector,
-            at_least: AtLeast::Now,
-            ..Question::all(resource)
-        };
+        let question = Question { label_selector: &selector, ..Question::all(resource) };
         let mut intake = Intake::begin(keeper, assignment, universe, wanted.clone(), views);
         let unlisted = self.read(&mut intake, &question, &wanted).await;
         (intake.finish(), unlisted)
@@ -126,13 +116,17 @@ impl Survey {
         if at_once {
             match self.page_through(intake, question).await {
                 Ok(()) => {
-                    wanted.iter().for_each(|namespace| intake.end(namespace));
+                    for namespace in wanted {
+                        intake.end(namespace);
+                    }
                     return Vec::new();
                 }
                 Err(Unlisted::Failed { error: ListError::Forbidden { .. }, .. })
                     if !wanted.contains("") => {}
                 Err(unlisted) => {
-                    wanted.iter().for_each(|namespace| intake.give_up(namespace));
+                    for namespace in wanted {
+                        intake.give_up(namespace);
+                    }
                     return vec![unlisted];
                 }
             }
