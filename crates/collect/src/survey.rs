@@ -180,7 +180,7 @@ async fn namespaces(
     };
     let mut found = BTreeMap::new();
     let Lookup::Served(resource) = catalogue.find(&kind) else { return Ok(found) };
-    let question = Question { content: crate::list::Content::Metadata, ..Question::all(resource) };
+    let question = Question { content: Content::Metadata, ..Question::all(resource) };
     list(client, &question, |heard| match heard {
         Heard::Item(bytes) => {
             let Object { metadata } = serde_json::from_slice(bytes).unwrap_or_default();
