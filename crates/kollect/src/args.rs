@@ -48,10 +48,11 @@ pub(crate) enum Command {
     Eval(EvalArgs),
     /// Make rows of what is there now, and copy or print them
     ///
-    /// Reads objects from files, as kubectl or helm print them, makes the rows
-    /// that the configuration asks for, and copies them to its sinks, to a
-    /// directory, or to standard output. What could not be listed is left at
-    /// its destination as it was.
+    /// Reads objects from clusters, or from files as kubectl or helm print
+    /// them, makes the rows that the configuration asks for, and copies them to
+    /// its sinks, to a directory, or to standard output. What could not be
+    /// listed is left at its destination as it was. Nothing is written to a
+    /// cluster.
     ///
     /// Exit codes: 0 all is well, 1 something was left out or failed, 2
     /// nothing came of it.
@@ -107,13 +108,35 @@ pub(crate) struct ValidateArgs {
 
 #[derive(Debug, Arguments)]
 pub(crate) struct CollectArgs {
+    /// Kinds to read with built-in profiles, such as deployments,services
+    #[arg(value_name = "KIND", value_delimiter = ',', conflicts_with = "config")]
+    pub(crate) kinds: Vec<String>,
+
     /// Files or directories with profiles, targets, inventories and sinks
-    #[arg(long, value_name = "PATH", required = true)]
+    #[arg(long, value_name = "PATH", required_unless_present = "kinds")]
     pub(crate) config: Vec<PathBuf>,
 
-    /// Files or directories with objects, in YAML or JSON; - is standard input
-    #[arg(long, value_name = "PATH", required = true)]
+    /// Read objects from these files or directories, in YAML or JSON, and not
+    /// from a cluster; - is standard input
+    #[arg(long, value_name = "PATH")]
     pub(crate) from: Vec<PathBuf>,
+
+    /// The kubeconfig, instead of $KUBECONFIG and ~/.kube/config
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+
+    /// Contexts to read from, by name or with * and ?; by default the current one
+    #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "from")]
+    pub(crate) context: Vec<String>,
+
+    /// Read this namespace only; in files, the namespace of objects that
+    /// should have one and name none
+    #[arg(short, long)]
+    pub(crate) namespace: Option<String>,
+
+    /// Read all namespaces, which is what targets without a filter do
+    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    pub(crate) all_namespaces: bool,
 
     /// Directory to write to instead of the sinks, or - for standard output
     #[arg(long, value_name = "DIR")]
@@ -123,11 +146,8 @@ pub(crate) struct CollectArgs {
     #[arg(short = 'o', long, value_enum)]
     pub(crate) format: Option<RowFormat>,
 
-    /// Namespace of objects that should have one and name none
-    #[arg(short, long)]
-    pub(crate) namespace: Option<String>,
-
-    /// What the cluster is called in copies, unless the sink says so
+    /// What the cluster is called in copies, unless the sink says so; by
+    /// default the name of the context
     #[arg(long)]
     pub(crate) cluster: Option<String>,
 

@@ -1,25 +1,29 @@
 //! `kollect collect`: rows of what is there now, and copies of them.
 
+mod builtin;
 mod config;
+mod contexts;
+mod visit;
 mod world;
 mod copy;
 mod print;
+mod report;
 
 use std::{
+    env,
     io::{self, IsTerminal as _, Write},
+    path::Path,
     process::ExitCode,
 };
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
-use kollect_collect::{Dump, Found, Source, read};
-use kollect_sinks::{SinkKey, SinkSpec};
+use kollect_collect::{Dump, Found, Place, Source, read};
 use kollect_validate::{LocalPaths, Policy};
 
 use self::{
-    config::{Config, InventoryPlan},
-    copy::Copied,
-    world::{Outcome, World},
+    config::Config,
+    visit::{Then, Visit},
 };
 use crate::{
     args::{CollectArgs, RowFormat},
@@ -27,6 +31,7 @@ use crate::{
 };
 
 /// Where rows go.
+#[derive(Clone, Copy)]
 enum Output {
     Standard(RowFormat),
     Sinks,
@@ -35,50 +40,48 @@ enum Output {
 /// Collects, copies or prints, and says on standard error how it went.
 pub(crate) fn run(args: &CollectArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
     let Some(mut config) = configured(args)? else { return Ok(ExitCode::from(2)) };
-    let output = destination(args, &mut config)?;
-    let dump = dumped(args)?;
-    let now = Timestamp::now();
-    let world = World::new(&config, now.as_microsecond());
-    let outcomes = world.read_dump(&config, &dump);
-    let mut says = io::stderr().lock();
-    for remark in &config.remarks {
-        writeln!(says, "note: {remark}")?;
-    }
-    summary(dump.len(), &outcomes, &mut says)?;
-    let worlds = [(args.cluster.clone().unwrap_or_default(), world)];
-    let copies = match output {
-        Output::Standard(format) => {
-            print::rows(&config, &worlds, format, now, out)?;
-            out.flush()?;
-            Vec::new()
-        }
-        Output::Sinks if args.dry_run => {
-            writeln!(says, "nothing was written: this was a dry run")?;
-            Vec::new()
-        }
-        Output::Sinks => {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let runtime = runtime.context("cannot start")?;
-            let [(cluster, world)] = &worlds;
-            let copies = runtime.block_on(copy::copy(&config, world, cluster));
-            copied(&copies, &mut says)?;
-            next_steps(&config, &copies, &mut says)?;
-            copies
-        }
+    let sources = sources(args, &mut config)?;
+    let output = destination(args, &mut config, sources.len() > 1)?;
+    let then = match output {
+        Output::Standard(_) => Then::Keep,
+        Output::Sinks if args.dry_run => Then::Keep,
+        Output::Sinks => Then::Copy,
     };
-    Ok(code(&outcomes, &copies))
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start")?;
+    let config = std::sync::Arc::new(config);
+    let visits = runtime.block_on(visit::all(&config, sources, then));
+    if let Output::Standard(format) = output {
+        print::rows(&config, &visits, format, Timestamp::now(), out)?;
+        out.flush()?;
+    }
+    let mut says = io::stderr().lock();
+    report::all(&config, &visits, &mut says)?;
+    if args.dry_run {
+        writeln!(says, "nothing was written: this was a dry run")?;
+    }
+    let worst = visits.iter().map(Visit::code).max().unwrap_or(2);
+    Ok(ExitCode::from(worst))
 }
 
 /// What the configuration asks for; nothing if it is wrong, which has been
 /// said then.
 fn configured(args: &CollectArgs) -> anyhow::Result<Option<Config>> {
+    let namespaces: Vec<_> = args.namespace.iter().cloned().collect();
+    if !args.kinds.is_empty() {
+        let objects = builtin::objects(&args.kinds, &namespaces)?;
+        return config::plan(&objects, &args.scrub_keys).map(Some);
+    }
     let sources: Vec<_> = args.config.iter().map(Source::from).collect();
     let policy =
         Policy { backends: backends(), local_paths: LocalPaths::Anywhere, ..Policy::default() };
-    let verdict = judge::judge(read(&sources), policy, false);
+    let mut verdict = judge::judge(read(&sources), policy, false);
     if !verdict.is_good() {
         findings::human(&verdict, &mut io::stderr().lock())?;
         return Ok(None);
+    }
+    if args.from.is_empty() && !namespaces.is_empty() {
+        config::confine(&mut verdict.objects, &namespaces);
     }
     let config = config::plan(&verdict.objects, &args.scrub_keys)?;
     if config.targets.is_empty() {
@@ -87,28 +90,65 @@ fn configured(args: &CollectArgs) -> anyhow::Result<Option<Config>> {
     Ok(Some(config))
 }
 
-fn destination(args: &CollectArgs, config: &mut Config) -> anyhow::Result<Output> {
+/// Where objects come from: files, or the contexts that were chosen.
+fn sources(args: &CollectArgs, config: &mut Config) -> anyhow::Result<Vec<visit::Source>> {
+    let called = |name: &str| args.cluster.clone().unwrap_or_else(|| name.to_owned());
+    if !args.from.is_empty() {
+        return Ok(vec![visit::Source::Files { cluster: called(""), dump: dumped(args)? }]);
+    }
+    let (variable, home) = (env::var_os("KUBECONFIG"), env::home_dir());
+    let place = Place::choose(args.kubeconfig.as_deref(), variable.as_deref(), home.as_deref());
+    if place == Place::InCluster {
+        let cluster = called("in-cluster");
+        return Ok(vec![visit::Source::Cluster { cluster, place, context: None }]);
+    }
+    let known = kollect_collect::contexts(&place)?;
+    let (names, remarks) = contexts::chosen(&known, &args.context)?;
+    config.remarks.extend(remarks);
+    let fixed = config.sinks.values().find_map(|sink| sink.common().cluster.clone());
+    if let (Some(cluster), true) = (fixed.filter(|name| !name.is_empty()), names.len() > 1) {
+        bail!(
+            "a sink says that the cluster is {cluster:?}, and {} contexts were chosen",
+            names.len()
+        );
+    }
+    let source = |name: String| visit::Source::Cluster {
+        cluster: called(&name),
+        place: place.clone(),
+        context: Some(name),
+    };
+    Ok(names.into_iter().map(source).collect())
+}
+
+fn destination(args: &CollectArgs, config: &mut Config, many: bool) -> anyhow::Result<Output> {
     let default = if io::stdout().is_terminal() { RowFormat::Table } else { RowFormat::Ndjson };
     match (&args.output, args.format) {
         (Some(path), format) if path.as_os_str() == "-" => {
             Ok(Output::Standard(format.unwrap_or(default)))
         }
-        (Some(directory), format) => {
-            let format = match format.unwrap_or(RowFormat::Yaml) {
-                RowFormat::Table => bail!("--format table is for standard output"),
-                RowFormat::Json => "json",
-                RowFormat::Ndjson => "ndjson",
-                RowFormat::Yaml => "yaml",
-            };
-            copy::into_directory(config, directory, format, false)?;
-            Ok(Output::Sinks)
-        }
+        (Some(directory), format) => into_directory(config, directory, format, many),
         (None, Some(format)) => Ok(Output::Standard(format)),
         (None, None) if config.inventories.iter().any(|one| !one.sinks.is_empty()) => {
             Ok(Output::Sinks)
         }
         (None, None) => Ok(Output::Standard(default)),
     }
+}
+
+fn into_directory(
+    config: &mut Config,
+    directory: &Path,
+    format: Option<RowFormat>,
+    many: bool,
+) -> anyhow::Result<Output> {
+    let format = match format.unwrap_or(RowFormat::Yaml) {
+        RowFormat::Table => bail!("--format table is for standard output"),
+        RowFormat::Json => "json",
+        RowFormat::Ndjson => "ndjson",
+        RowFormat::Yaml => "yaml",
+    };
+    copy::into_directory(config, directory, format, many)?;
+    Ok(Output::Sinks)
 }
 
 /// The objects that files hold.
@@ -121,76 +161,4 @@ fn dumped(args: &CollectArgs) -> anyhow::Result<Dump> {
     }
     let namespace = args.namespace.as_deref().unwrap_or("default");
     Ok(Dump::of(&manifests, namespace))
-}
-
-/// Says what was found, and what gave no row.
-fn summary(objects: usize, outcomes: &[Outcome], says: &mut impl Write) -> io::Result<()> {
-    let sum = |what: fn(&Outcome) -> u64| outcomes.iter().map(what).sum::<u64>();
-    let (rows, hidden) = (sum(|one| one.tally.rows), sum(|one| one.tally.hidden));
-    let targets = outcomes.len();
-    writeln!(
-        says,
-        "{objects} objects read, {rows} rows for {targets} targets, {hidden} values hidden"
-    )?;
-    for Outcome { target, tally, skipped } in outcomes {
-        for reason in skipped {
-            writeln!(says, "skipped: target {target}: {reason}")?;
-        }
-        for failed in &tally.failures {
-            let (namespace, name) = (&failed.namespace, &failed.name);
-            writeln!(says, "failed: target {target}: {namespace}/{name}: {}", failed.reason)?;
-        }
-    }
-    Ok(())
-}
-
-fn copied(copies: &[Copied], says: &mut impl Write) -> io::Result<()> {
-    for Copied { inventory, sink, rows, outcome, .. } in copies {
-        match outcome {
-            Ok(text) => writeln!(says, "{inventory} -> {sink}: {rows} rows there ({text})")?,
-            Err(text) => writeln!(says, "{inventory} -> {sink}: failed: {text}")?,
-        }
-    }
-    Ok(())
-}
-
-/// Says how to look at what was written.
-fn next_steps(config: &Config, copies: &[Copied], says: &mut impl Write) -> io::Result<()> {
-    let good = |key: &SinkKey| copies.iter().any(|one| one.key == *key && one.outcome.is_ok());
-    let mut steps = Vec::new();
-    for (key, spec) in config.sinks.iter().filter(|(key, _)| good(key)) {
-        match spec {
-            SinkSpec::Database(spec) => {
-                let feeds = |one: &&InventoryPlan| one.sinks.iter().any(|(sink, _)| sink == key);
-                let inventory = config.inventories.iter().find(feeds);
-                let profile = inventory.and_then(|one| one.schema.profiles.first());
-                if let (Some(sqlite), Some(profile)) = (&spec.sqlite, profile) {
-                    let (path, view) = (&sqlite.path, &profile.name);
-                    steps.push(format!("sqlite3 {path} 'select * from \"{view}\"'"));
-                }
-            }
-            SinkSpec::Snapshot(spec) => {
-                steps.extend(spec.file.iter().map(|file| format!("find {} -type f", file.path)));
-            }
-            SinkSpec::Event(_) => {}
-        }
-    }
-    if steps.is_empty() {
-        return Ok(());
-    }
-    writeln!(says, "\nnext, look at what is there now:")?;
-    steps.iter().try_for_each(|step| writeln!(says, "  {step}"))
-}
-
-/// 0: all is well. 1: something was left out or failed. 2: nothing came of it.
-fn code(outcomes: &[Outcome], copies: &[Copied]) -> ExitCode {
-    let is_whole = outcomes.iter().all(|one| one.skipped.is_empty() && one.tally.failed == 0)
-        && copies.iter().all(|copy| copy.outcome.is_ok());
-    let is_something = outcomes.iter().any(|one| one.tally.rows > 0)
-        && (copies.is_empty() || copies.iter().any(|copy| copy.outcome.is_ok()));
-    match (is_whole, is_something) {
-        (true, _) => ExitCode::SUCCESS,
-        (false, true) => ExitCode::from(1),
-        (false, false) => ExitCode::from(2),
-    }
 }

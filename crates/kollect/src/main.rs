@@ -25,6 +25,7 @@ use clap::{CommandFactory, Parser};
 use args::{Args, Command, SinkCommand, VERSION};
 
 fn main() -> ExitCode {
+    kollect_collect::use_ring();
     let args = Args::parse();
     match run(args.command) {
         Ok(code) => code,

@@ -1,6 +1,6 @@
 //! What is to be collected, and where it goes.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use anyhow::bail;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
@@ -26,6 +26,16 @@ pub(super) struct TargetPlan {
     pub(super) assignment: Assignment,
     pub(super) schema: ProfileSchema,
     labels: BTreeMap<String, String>,
+}
+
+impl fmt::Display for TargetPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = self.assignment.target();
+        match &key.namespace {
+            Some(namespace) => write!(f, "{namespace}/{}", key.name),
+            None => f.write_str(&key.name),
+        }
+    }
 }
 
 /// Which rows go together, and to which sinks.
@@ -91,6 +101,18 @@ pub(super) fn plan(objects: &[Object], scrub_keys: &[String]) -> anyhow::Result<
         }
     }
     Ok(config)
+}
+
+/// Makes every target read these namespaces only.
+pub(super) fn confine(objects: &mut [Object], namespaces: &[String]) {
+    for object in objects {
+        let filter = match object {
+            Object::Target(target) => &mut target.spec.filter,
+            Object::ClusterTarget(target) => &mut target.spec.filter,
+            _ => continue,
+        };
+        filter.included_namespaces = namespaces.to_vec();
+    }
 }
 
 fn sinks(objects: &[Object]) -> BTreeMap<SinkKey, SinkSpec> {

@@ -10,7 +10,7 @@ use kollect_inventory::{
 use kollect_sinks::ProfileSchema;
 use serde_json::{Value, json};
 
-use super::{config::Config, world::World};
+use super::{config::Config, visit::Visit, world::World};
 use crate::{args::RowFormat, yaml};
 
 /// Wider values are cut in tables.
@@ -19,22 +19,26 @@ const WIDEST: usize = 60;
 /// Prints every inventory, one record each, or a table for each profile.
 pub(super) fn rows(
     config: &Config,
-    worlds: &[(String, World)],
+    visits: &[Visit],
     format: RowFormat,
     now: Timestamp,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
+    let found = visits
+        .iter()
+        .filter_map(|visit| Some((visit.cluster.as_str(), &visit.found.as_ref().ok()?.world)));
+    let worlds: Vec<_> = found.collect();
     if format == RowFormat::Table {
-        return tables(config, worlds, out);
+        return tables(config, &worlds, out);
     }
     let mut records = Vec::new();
-    for (context, world) in worlds {
+    for (context, world) in &worlds {
         for (at, inventory) in config.inventories.iter().enumerate() {
             let header = Header {
                 generation: inventory.generation,
                 part: None,
                 exported_at: now,
-                cluster: context.as_str().into(),
+                cluster: (*context).into(),
             };
             let document = envelope::encode(&header, &world.rows(at));
             let (namespace, name) = (&inventory.key.namespace, &inventory.key.name);
@@ -67,14 +71,14 @@ pub(super) fn rows(
     Ok(())
 }
 
-fn tables(config: &Config, worlds: &[(String, World)], out: &mut impl Write) -> anyhow::Result<()> {
+fn tables(config: &Config, worlds: &[(&str, &World)], out: &mut impl Write) -> anyhow::Result<()> {
     let mut is_first = true;
     for (at, inventory) in config.inventories.iter().enumerate() {
         for profile in &inventory.schema.profiles {
             let mut lines = vec![headline(profile, worlds.len() > 1)];
             for (context, world) in worlds {
                 for row in world.rows(at).iter().filter(|row| is_of(profile, &row.identity())) {
-                    lines.push(line(profile, row, (worlds.len() > 1).then_some(context))?);
+                    lines.push(line(profile, row, (worlds.len() > 1).then_some(*context))?);
                 }
             }
             if !std::mem::take(&mut is_first) {
@@ -105,12 +109,12 @@ fn is_of(profile: &ProfileSchema, identity: &Identity<'_>) -> bool {
 fn line(
     profile: &ProfileSchema,
     row: &Row,
-    context: Option<&String>,
+    context: Option<&str>,
 ) -> serde_json::Result<Vec<String>> {
     let attributes: Value = serde_json::from_slice(row.attributes())?;
     let identity = row.identity();
     let namespace = if identity.namespace.is_empty() { "-" } else { &identity.namespace };
-    let mut cells: Vec<_> = context.into_iter().cloned().collect();
+    let mut cells: Vec<_> = context.into_iter().map(str::to_owned).collect();
     cells.extend([namespace.to_owned(), identity.name.to_string()]);
     cells.extend(profile.columns.iter().map(|column| cell(attributes.get(&column.name))));
     Ok(cells)

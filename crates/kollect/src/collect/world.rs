@@ -1,7 +1,8 @@
 //! The rows of one cluster, and the inventories that they make.
 
 use kollect_api::Dedupe;
-use kollect_collect::{Dump, Keeper, Tally};
+use kollect_collect::{Dump, Keeper, Survey, Tally};
+use kollect_extract::select::Namespace;
 use kollect_inventory::{Row, Store, ViewId, sort};
 use kollect_sinks::Ledger;
 
@@ -52,27 +53,47 @@ impl World {
         let mut outcomes = Vec::new();
         for (at, target) in config.targets.iter().enumerate() {
             let feeds = |namespace: &str| {
-                let about = dump.namespaces().get(namespace);
-                let pairs = config.inventories.iter().zip(&self.views);
-                let fed = pairs.filter(|(inventory, _)| {
-                    inventory.targets.contains(&at) && inventory.holds(namespace, about)
-                });
-                fed.map(|(_, view)| *view).collect()
+                self.feeds(config, at, namespace, dump.namespaces().get(namespace))
             };
             let tally = dump.list(&target.assignment, &Kept(&self.ledger), feeds);
-            let key = target.assignment.target();
-            let name = match &key.namespace {
-                Some(namespace) => format!("{namespace}/{}", key.name),
-                None => key.name.clone(),
-            };
             let mut skipped = Vec::new();
             if tally.objects == 0 {
                 skipped.push(format!("there is no {}", target.assignment.kind()));
             }
-            outcomes.push(Outcome { target: name, tally, skipped });
+            outcomes.push(Outcome { target: target.to_string(), tally, skipped });
         }
         self.settle(config, &outcomes);
         outcomes
+    }
+
+    /// Lists every target in a cluster.
+    pub(super) async fn read_cluster(&self, config: &Config, survey: &Survey) -> Vec<Outcome> {
+        let mut outcomes = Vec::new();
+        for (at, target) in config.targets.iter().enumerate() {
+            let feeds =
+                |namespace: &str| self.feeds(config, at, namespace, survey.namespace(namespace));
+            let keeper = Kept(&self.ledger);
+            let (tally, unlisted) = survey.list(&target.assignment, &keeper, feeds).await;
+            let skipped = unlisted.iter().map(|one| chain(one)).collect();
+            outcomes.push(Outcome { target: target.to_string(), tally, skipped });
+        }
+        self.settle(config, &outcomes);
+        outcomes
+    }
+
+    /// The views that rows of a target in a namespace belong to.
+    fn feeds(
+        &self,
+        config: &Config,
+        target: usize,
+        namespace: &str,
+        about: Option<&Namespace>,
+    ) -> Vec<ViewId> {
+        let pairs = config.inventories.iter().zip(&self.views);
+        let fed = pairs.filter(|(inventory, _)| {
+            inventory.targets.contains(&target) && inventory.holds(namespace, about)
+        });
+        fed.map(|(_, view)| *view).collect()
     }
 
     /// Says of every inventory whose targets were all listed that it holds
@@ -103,4 +124,18 @@ impl World {
         sort(&mut rows);
         rows
     }
+}
+
+/// An error with its causes, in one line.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let said = cause.to_string();
+        if !text.ends_with(&said) {
+            text = format!("{text}: {said}");
+        }
+        source = cause.source();
+    }
+    text
 }

@@ -1,0 +1,111 @@
+//! One cluster, or one set of files, from its objects to its copies.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use kollect_collect::{Dump, Place, Survey, connect};
+use tokio::task::JoinSet;
+
+use super::{
+    config::Config,
+    copy::{self, Copied},
+    world::{Outcome, World, chain},
+};
+
+/// Where objects come from.
+#[derive(Debug)]
+pub(super) enum Source {
+    Files { cluster: String, dump: Dump },
+    Cluster { cluster: String, place: Place, context: Option<String> },
+}
+
+/// What is done with rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    Keep,
+    Copy,
+}
+
+/// How a cluster was, and what came of it.
+#[derive(Debug)]
+pub(super) struct Visit {
+    pub(super) cluster: String,
+    /// Why nothing came of it, if so.
+    pub(super) found: Result<Findings, String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Findings {
+    pub(super) world: World,
+    /// How many objects there were, if all were counted.
+    pub(super) objects: Option<usize>,
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) copies: Vec<Copied>,
+}
+
+impl Visit {
+    /// 0: all is well. 1: something was left out or failed. 2: nothing came of
+    /// it.
+    pub(super) fn code(&self) -> u8 {
+        let Ok(Findings { outcomes, copies, .. }) = &self.found else { return 2 };
+        let is_whole = outcomes.iter().all(|one| one.skipped.is_empty() && one.tally.failed == 0)
+            && copies.iter().all(|copy| copy.outcome.is_ok());
+        let is_something = outcomes.iter().any(|one| one.tally.rows > 0)
+            && (copies.is_empty() || copies.iter().any(|copy| copy.outcome.is_ok()));
+        match (is_whole, is_something) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 2,
+        }
+    }
+}
+
+/// Visits all at once, so that one that does not answer delays no other; in
+/// the order of the sources.
+pub(super) async fn all(config: &Arc<Config>, sources: Vec<Source>, then: Then) -> Vec<Visit> {
+    let mut visits = JoinSet::new();
+    for (at, source) in sources.into_iter().enumerate() {
+        let config = Arc::clone(config);
+        visits.spawn(async move { (at, one(&config, source, then).await) });
+    }
+    let mut done = Vec::new();
+    while let Some(ended) = visits.join_next().await {
+        done.extend(ended.ok());
+    }
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, visit)| visit).collect()
+}
+
+async fn one(config: &Config, source: Source, then: Then) -> Visit {
+    let world = World::new(config, Timestamp::now().as_microsecond());
+    let (cluster, read) = match source {
+        Source::Files { cluster, dump } => {
+            let outcomes = world.read_dump(config, &dump);
+            (cluster, Ok((Some(dump.len()), outcomes)))
+        }
+        Source::Cluster { cluster, place, context } => {
+            let read = live(config, &world, &place, context.as_deref()).await;
+            (cluster, read.map(|outcomes| (None, outcomes)))
+        }
+    };
+    let (objects, outcomes) = match read {
+        Ok(read) => read,
+        Err(error) => return Visit { cluster, found: Err(error) },
+    };
+    let copies = match then {
+        Then::Keep => Vec::new(),
+        Then::Copy => copy::copy(config, &world, &cluster).await,
+    };
+    Visit { cluster, found: Ok(Findings { world, objects, outcomes, copies }) }
+}
+
+async fn live(
+    config: &Config,
+    world: &World,
+    place: &Place,
+    context: Option<&str>,
+) -> Result<Vec<Outcome>, String> {
+    let client = connect(place, context).await.map_err(|error| chain(&error))?;
+    let survey = Survey::begin(client).await.map_err(|error| chain(&error))?;
+    Ok(world.read_cluster(config, &survey).await)
+}
