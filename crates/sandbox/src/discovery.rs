@@ -1,0 +1,238 @@
+//! Which resources there are, in the new form and in the old.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    definition::{ResourceDefinition, Served, priority},
+    request::Request,
+};
+
+/// The media type of the form that says everything at once.
+pub(crate) const AGGREGATED: &str =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/// How well the server behind a group does, which need not be the one that is
+/// asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GroupHealth {
+    #[default]
+    Current,
+    /// What is said of the group is old, and says so.
+    Stale,
+    /// The group is there and its resources are not known.
+    Failing,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Health(Mutex<BTreeMap<String, GroupHealth>>);
+
+impl Health {
+    pub(crate) fn set(&self, group: &str, health: GroupHealth) {
+        let mut groups = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.insert(group.to_owned(), health);
+    }
+
+    pub(crate) fn of(&self, group: &str) -> GroupHealth {
+        let groups = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.get(group).copied().unwrap_or_default()
+    }
+}
+
+/// The resource that is only ever created.
+const REVIEWS: (&str, &str, &str) = ("authorization.k8s.io", "v1", "selfsubjectaccessreviews");
+
+pub(crate) fn is_review(group: &str, version: &str, plural: &str) -> bool {
+    (group, version, plural) == REVIEWS
+}
+
+/// Resources by group and version; the core group first, the best version of
+/// each first.
+pub(crate) struct Catalogue(BTreeMap<String, Vec<(String, Vec<ResourceDefinition>)>>);
+
+impl Catalogue {
+    pub(crate) fn new(served: Vec<Served>) -> Self {
+        let (group, version, plural) = REVIEWS;
+        let reviews = ResourceDefinition {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: "SelfSubjectAccessReview".to_owned(),
+            plural: plural.to_owned(),
+            namespaced: false,
+        };
+        let mut groups: BTreeMap<String, Vec<(String, Vec<ResourceDefinition>)>> = BTreeMap::new();
+        let definitions = served.into_iter().map(|served| served.definition);
+        for definition in definitions.chain([reviews]) {
+            let versions = groups.entry(definition.group.clone()).or_default();
+            match versions.iter_mut().find(|(version, _)| *version == definition.version) {
+                Some((_, resources)) => resources.push(definition),
+                None => versions.push((definition.version.clone(), vec![definition])),
+            }
+        }
+        for versions in groups.values_mut() {
+            versions.sort_by_key(|(version, _)| priority(version));
+        }
+        Self(groups)
+    }
+
+    /// Everything about the core group, or about all others.
+    pub(crate) fn aggregated(&self, core: bool, health: &Health) -> Value {
+        let groups = self.0.iter().filter(|(group, _)| group.is_empty() == core);
+        let items: Vec<Value> = groups
+            .map(|(group, versions)| {
+                let health = health.of(group);
+                let versions: Vec<Value> = versions
+                    .iter()
+                    .map(|(version, resources)| aggregated_version(version, resources, health))
+                    .collect();
+                let metadata = match group.as_str() {
+                    "" => json!({}),
+                    group => json!({"name": group}),
+                };
+                json!({"metadata": metadata, "versions": versions})
+            })
+            .collect();
+        json!({
+            "kind": "APIGroupDiscoveryList",
+            "apiVersion": "apidiscovery.k8s.io/v2",
+            "metadata": {},
+            "items": items,
+        })
+    }
+
+    /// `/api` in the old form.
+    pub(crate) fn core_versions(&self) -> Value {
+        let versions = self.0.get("").map(Vec::as_slice).unwrap_or_default();
+        let versions: Vec<&String> = versions.iter().map(|(version, _)| version).collect();
+        json!({
+            "kind": "APIVersions",
+            "versions": versions,
+            "serverAddressByClientCIDRs": [],
+        })
+    }
+
+    /// `/apis` in the old form.
+    pub(crate) fn groups(&self) -> Value {
+        let names = self.0.keys().filter(|group| !group.is_empty());
+        let groups: Vec<Value> = names.filter_map(|group| self.described(group)).collect();
+        json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+    }
+
+    /// `/apis/apps`
+    pub(crate) fn group(&self, group: &str) -> Option<Value> {
+        let mut described = self.described(group)?;
+        if let Value::Object(fields) = &mut described {
+            fields.insert("kind".to_owned(), json!("APIGroup"));
+            fields.insert("apiVersion".to_owned(), json!("v1"));
+        }
+        Some(described)
+    }
+
+    fn described(&self, group: &str) -> Option<Value> {
+        let versions: Vec<Value> = self
+            .0
+            .get(group)?
+            .iter()
+            .map(|(version, _)| {
+                json!({"groupVersion": format!("{group}/{version}"), "version": version})
+            })
+            .collect();
+        let preferred = versions.first().cloned().unwrap_or_default();
+        Some(json!({"name": group, "versions": versions, "preferredVersion": preferred}))
+    }
+
+    /// `/apis/apps/v1`
+    pub(crate) fn resources(&self, group: &str, version: &str) -> Option<Value> {
+        let versions = self.0.get(group)?;
+        let (_, resources) = versions.iter().find(|(other, _)| other == version)?;
+        let group_version = resources.first()?.api_version();
+        let resources: Vec<Value> = resources
+            .iter()
+            .map(|definition| {
+                json!({
+                    "name": definition.plural,
+                    "singularName": definition.kind.to_lowercase(),
+                    "namespaced": definition.namespaced,
+                    "kind": definition.kind,
+                    "verbs": verbs(definition),
+                    "shortNames": short_names(definition),
+                })
+            })
+            .collect();
+        Some(json!({
+            "kind": "APIResourceList",
+            "apiVersion": "v1",
+            "groupVersion": group_version,
+            "resources": resources,
+        }))
+    }
+}
+
+fn aggregated_version(
+    version: &str,
+    resources: &[ResourceDefinition],
+    health: GroupHealth,
+) -> Value {
+    let freshness = match health {
+        GroupHealth::Current => "Current",
+        GroupHealth::Stale | GroupHealth::Failing => "Stale",
+    };
+    // A group that was never reached has no resources; it is not left out.
+    let known = if health == GroupHealth::Failing { &[] } else { resources };
+    let resources: Vec<Value> = known
+        .iter()
+        .map(|definition| {
+            json!({
+                "resource": definition.plural,
+                "responseKind": {
+                    "group": definition.group,
+                    "version": definition.version,
+                    "kind": definition.kind,
+                },
+                "scope": if definition.namespaced { "Namespaced" } else { "Cluster" },
+                "singularResource": definition.kind.to_lowercase(),
+                "verbs": verbs(definition),
+                "shortNames": short_names(definition),
+            })
+        })
+        .collect();
+    json!({"version": version, "resources": resources, "freshness": freshness})
+}
+
+fn verbs(definition: &ResourceDefinition) -> &'static [&'static str] {
+    let ResourceDefinition { group, version, plural, .. } = definition;
+    if is_review(group, version, plural) { &["create"] } else { &["get", "list", "watch"] }
+}
+
+fn short_names(definition: &ResourceDefinition) -> &'static [&'static str] {
+    match (definition.group.as_str(), definition.plural.as_str()) {
+        ("", "configmaps") => &["cm"],
+        ("", "namespaces") => &["ns"],
+        ("", "nodes") => &["no"],
+        ("", "pods") => &["po"],
+        ("", "services") => &["svc"],
+        ("apps", "daemonsets") => &["ds"],
+        ("apps", "deployments") => &["deploy"],
+        ("apps", "replicasets") => &["rs"],
+        ("apps", "statefulsets") => &["sts"],
+        ("batch", "cronjobs") => &["cj"],
+        ("networking.k8s.io", "ingresses") => &["ing"],
+        ("networking.k8s.io", "networkpolicies") => &["netpol"],
+        _ => &[],
+    }
+}
+
+/// Whether the new form is among those that the client takes.
+pub(crate) fn wants_aggregated(request: &Request) -> bool {
+    let accept = request.headers.get("accept").map_or("", String::as_str);
+    accept.split(',').any(|range| {
+        let parts: Vec<&str> = range.split(';').map(str::trim).collect();
+        ["g=apidiscovery.k8s.io", "v=v2", "as=APIGroupDiscoveryList"]
+            .iter()
+            .all(|part| parts.contains(part))
+    })
+}

@@ -1,0 +1,177 @@
+//! Objects as they are kept: text that is ready to be sent.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use serde_json::{Map, Value};
+
+use crate::definition::Served;
+
+/// The namespace, empty for cluster-wide objects, and the name.
+pub(crate) type Key = (String, String);
+
+/// One state of one object, cut so that every form of it is put together
+/// without reading it again.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) key: Key,
+    pub(crate) version: u64,
+    pub(crate) labels: BTreeMap<String, String>,
+    /// `"a":1,` for each field that sorts before `metadata`; without the kind
+    /// and its version, which depend on how it is asked for.
+    before: String,
+    metadata: String,
+    /// `,"spec":{}` for each field that sorts after `metadata`.
+    after: String,
+}
+
+impl Object {
+    /// Takes a complete object, except for its version.
+    pub(crate) fn new(key: Key, version: u64, mut fields: Map<String, Value>) -> Self {
+        let mut metadata = match fields.remove("metadata") {
+            Some(Value::Object(metadata)) => metadata,
+            _ => Map::new(),
+        };
+        metadata.insert("resourceVersion".to_owned(), Value::from(version.to_string()));
+        let labels = match metadata.get("labels") {
+            Some(Value::Object(labels)) => labels
+                .iter()
+                .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+                .collect(),
+            _ => BTreeMap::new(),
+        };
+        let (mut before, mut after) = (String::new(), String::new());
+        // Other crates may make the map keep the order of insertion.
+        let fields: BTreeMap<String, Value> = fields.into_iter().collect();
+        for (name, value) in &fields {
+            let field = format!("{}:{value}", Value::from(name.as_str()));
+            match name.as_str() {
+                "apiVersion" | "kind" => {}
+                name if name < "metadata" => before.extend([field.as_str(), ","]),
+                _ => after.extend([",", field.as_str()]),
+            }
+        }
+        let metadata = Value::Object(metadata).to_string();
+        Self { key, version, labels, before, metadata, after }
+    }
+
+    /// Takes the finished text of its metadata, and `,"spec":{}` and the like.
+    pub(crate) fn written(
+        key: Key,
+        version: u64,
+        labels: BTreeMap<String, String>,
+        metadata: String,
+        after: String,
+    ) -> Self {
+        Self { key, version, labels, before: String::new(), metadata, after }
+    }
+
+    /// The same state under another version: what a watch says of an object
+    /// that is gone.
+    pub(crate) fn at(&self, version: u64) -> Self {
+        Self::new(self.key.clone(), version, self.fields())
+    }
+
+    /// Everything but the kind and its version.
+    pub(crate) fn fields(&self) -> Map<String, Value> {
+        let text = format!("{{{}\"metadata\":{}{}}}", self.before, self.metadata, self.after);
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// Appends it as a client sees it.
+    pub(crate) fn render(&self, form: Form, served: &Served, to: &mut String) {
+        let Self { before, metadata, after, .. } = self;
+        let definition = &served.definition;
+        let (kind, version) = (&definition.kind, definition.api_version());
+        let written = match form {
+            Form::Metadata => write!(
+                to,
+                r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{metadata}}}"#
+            ),
+            // A field before `metadata` has its comma behind it.
+            Form::Item if served.built_in => {
+                write!(to, r#"{{"metadata":{metadata}{}{after}}}"#, moved(before))
+            }
+            Form::Whole if served.built_in => write!(
+                to,
+                r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{metadata}{}{after}}}"#,
+                moved(before)
+            ),
+            Form::Item | Form::Whole => write!(
+                to,
+                r#"{{"apiVersion":"{version}","kind":"{kind}",{before}"metadata":{metadata}{after}}}"#
+            ),
+        };
+        debug_assert!(written.is_ok(), "a string takes everything");
+    }
+}
+
+/// Turns `"a":1,` into `,"a":1`.
+fn moved(before: &str) -> String {
+    before.strip_suffix(',').map(|fields| format!(",{fields}")).unwrap_or_default()
+}
+
+/// How much of an object is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Whole,
+    /// In a list: real servers leave out the kind of built-in items.
+    Item,
+    /// `PartialObjectMetadata`, which says its kind wherever it stands.
+    Metadata,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::definition::built_in;
+
+    #[track_caller]
+    fn check(form: Form, is_built_in: bool, expected: &str) {
+        let definition = built_in().find(|definition| definition.kind == "ConfigMap");
+        let definition = definition.expect("a config map");
+        let served = Served { definition, built_in: is_built_in, since: 0 };
+        let Value::Object(fields) = json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}, "immutable": true,
+            "metadata": {"name": "x"}, "spec": 1,
+        }) else {
+            panic!("an object")
+        };
+        let mut text = String::new();
+        Object::new((String::new(), "x".into()), 7, fields).render(form, &served, &mut text);
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn built_in_kinds_begin_with_their_metadata_and_custom_ones_are_sorted() {
+        check(
+            Form::Whole,
+            true,
+            r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"x","resourceVersion":"7"},"data":{"a":"b"},"immutable":true,"spec":1}"#,
+        );
+        check(
+            Form::Whole,
+            false,
+            r#"{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"b"},"immutable":true,"metadata":{"name":"x","resourceVersion":"7"},"spec":1}"#,
+        );
+    }
+
+    #[test]
+    fn items_of_built_in_kinds_do_not_say_their_kind() {
+        check(
+            Form::Item,
+            true,
+            r#"{"metadata":{"name":"x","resourceVersion":"7"},"data":{"a":"b"},"immutable":true,"spec":1}"#,
+        );
+    }
+
+    #[test]
+    fn partial_metadata_says_its_own_kind() {
+        check(
+            Form::Metadata,
+            true,
+            r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"x","resourceVersion":"7"}}"#,
+        );
+    }
+}

@@ -1,0 +1,202 @@
+//! Label and field selectors, as they stand in queries.
+
+use std::collections::BTreeMap;
+
+/// Every requirement must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Labels(Vec<Requirement>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Requirement {
+    key: String,
+    operator: Operator,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Operator {
+    In(Vec<String>),
+    /// Also true of objects without the label.
+    NotIn(Vec<String>),
+    Exists,
+    Missing,
+}
+
+impl Labels {
+    /// Reads both forms, `a=b,c!=d` and `a in (b, c),!d`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let pieces = split(text)?;
+        let requirements = pieces.into_iter().map(requirement);
+        Ok(Self(requirements.collect::<Result<_, _>>()?))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.0.iter().all(|Requirement { key, operator }| {
+            let value = labels.get(key);
+            match operator {
+                Operator::In(values) => value.is_some_and(|value| values.contains(value)),
+                Operator::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
+                Operator::Exists => value.is_some(),
+                Operator::Missing => value.is_none(),
+            }
+        })
+    }
+}
+
+/// Cuts at the commas that are not inside of brackets.
+fn split(text: &str) -> Result<Vec<&str>, String> {
+    let mut depth = 0_usize;
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    let mut from = 0;
+    while let Some(at) = rest.get(from..).and_then(|ahead| ahead.find([',', '(', ')'])) {
+        let at = from + at;
+        match rest.as_bytes().get(at) {
+            Some(b'(') => depth += 1,
+            Some(b')') => depth = depth.checked_sub(1).ok_or_else(|| unreadable(text))?,
+            _ if depth == 0 => {
+                let (piece, after) = rest.split_at(at);
+                pieces.push(piece);
+                rest = after.trim_start_matches(',');
+                from = 0;
+                continue;
+            }
+            _ => {}
+        }
+        from = at + 1;
+    }
+    if depth > 0 {
+        return Err(unreadable(text));
+    }
+    pieces.push(rest);
+    Ok(pieces.into_iter().map(str::trim).filter(|piece| !piece.is_empty()).collect())
+}
+
+fn requirement(text: &str) -> Result<Requirement, String> {
+    let one = |value: &str| vec![value.trim().to_owned()];
+    let (key, operator) = if let Some((key, value)) = text.split_once("!=") {
+        (key, Operator::NotIn(one(value)))
+    } else if let Some((key, value)) = text.split_once("==").or_else(|| text.split_once('=')) {
+        (key, Operator::In(one(value)))
+    } else if let Some((key, values)) = set(text, " notin ")? {
+        (key, Operator::NotIn(values))
+    } else if let Some((key, values)) = set(text, " in ")? {
+        (key, Operator::In(values))
+    } else if let Some(key) = text.strip_prefix('!') {
+        (key, Operator::Missing)
+    } else {
+        (text, Operator::Exists)
+    };
+    let key = key.trim();
+    let is_part = |char: char| char.is_ascii_alphanumeric() || "-_./".contains(char);
+    if key.is_empty() || !key.chars().all(is_part) {
+        return Err(unreadable(text));
+    }
+    Ok(Requirement { key: key.to_owned(), operator })
+}
+
+fn set<'a>(text: &'a str, word: &str) -> Result<Option<(&'a str, Vec<String>)>, String> {
+    // The space before the bracket is often left out.
+    let Some((key, values)) =
+        text.split_once(word).or_else(|| text.split_once(&format!("{}(", word.trim_end())))
+    else {
+        return Ok(None);
+    };
+    let values = values.trim().trim_start_matches('(');
+    let values = values.strip_suffix(')').ok_or_else(|| unreadable(text))?;
+    Ok(Some((key, values.split(',').map(|value| value.trim().to_owned()).collect())))
+}
+
+fn unreadable(text: &str) -> String {
+    format!("unable to parse requirement: found '{text}'")
+}
+
+/// The two fields that every kind can be selected by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fields(Vec<(Field, bool, String)>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Name,
+    Namespace,
+}
+
+impl Fields {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut fields = Vec::new();
+        for piece in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()) {
+            let (path, equal, value) = match piece.split_once("!=") {
+                Some((path, value)) => (path, false, value),
+                None => match piece.split_once("==").or_else(|| piece.split_once('=')) {
+                    Some((path, value)) => (path, true, value),
+                    None => return Err(format!("invalid selector: '{text}'")),
+                },
+            };
+            let field = match path.trim() {
+                "metadata.name" => Field::Name,
+                "metadata.namespace" => Field::Namespace,
+                other => return Err(format!("field label not supported: {other}")),
+            };
+            fields.push((field, equal, value.trim().to_owned()));
+        }
+        Ok(Self(fields))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn matches(&self, namespace: &str, name: &str) -> bool {
+        self.0.iter().all(|(field, equal, value)| {
+            let actual = match field {
+                Field::Name => name,
+                Field::Namespace => namespace,
+            };
+            (actual == value) == *equal
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(selector: &str, labels: &[(&str, &str)], expected: bool) {
+        let labels = labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        assert_eq!(Labels::parse(selector).unwrap().matches(&labels), expected, "{selector}");
+    }
+
+    #[test]
+    fn equality_selects_by_value() {
+        check("app=web", &[("app", "web")], true);
+        check("app==web", &[("app", "db")], false);
+        check("app=web,tier!=front", &[("app", "web"), ("tier", "front")], false);
+    }
+
+    #[test]
+    fn inequality_holds_for_objects_without_the_label() {
+        check("app!=web", &[], true);
+        check("app notin (web)", &[], true);
+    }
+
+    #[test]
+    fn sets_select_by_any_of_their_values() {
+        check("app in (web, db),tier", &[("app", "db"), ("tier", "")], true);
+        check("app in(web,db)", &[("app", "mail")], false);
+        check("app notin (web,db),!old", &[("app", "mail")], true);
+        check("!old", &[("old", "yes")], false);
+    }
+
+    #[test]
+    fn what_is_no_selector_is_refused() {
+        for selector in ["a in (b", "a b", "=b", "a)"] {
+            assert!(Labels::parse(selector).is_err(), "{selector}");
+        }
+        assert!(Fields::parse("spec.nodeName=a").is_err());
+        assert!(Fields::parse("metadata.name").is_err());
+    }
+}

@@ -1,0 +1,368 @@
+//! Connections, and which part answers what.
+
+use std::{
+    future::poll_fn,
+    io,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use hyper::{
+    Response, StatusCode,
+    body::{Body, Incoming},
+    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+    time::sleep,
+};
+
+use crate::{
+    access::Access,
+    body::{Answer, Once, ResetFlag, Source, Stream},
+    discovery::{self, Catalogue, GroupHealth, Health},
+    faults::{Fault, Faults},
+    filter, list,
+    log::Log,
+    object::Form,
+    request::{Place, Request, Target, Verb},
+    status::Status,
+    storage::Store,
+    streams, watch,
+};
+
+/// Reviews are small; nobody needs more.
+const LARGEST_BODY: usize = 3 << 20;
+
+/// Everything that answers depend on.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) store: Arc<Store>,
+    pub(crate) faults: Faults,
+    pub(crate) access: Access,
+    pub(crate) log: Log,
+    pub(crate) health: Health,
+    pub(crate) bookmark_millis: AtomicU64,
+}
+
+/// Serves until it is dropped, and everything with it.
+pub(crate) async fn serve(listener: TcpListener, world: Arc<World>) {
+    let mut connections = JoinSet::new();
+    for number in 0.. {
+        // The reasons that there are, as too many open files, pass.
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        while connections.try_join_next().is_some() {}
+        connections.spawn(connection(stream, number, Arc::clone(&world)));
+    }
+}
+
+async fn connection(stream: TcpStream, number: u64, world: Arc<World>) {
+    // Without it, lines of a watch would wait for each other.
+    if stream.set_nodelay(true).is_err() {
+        return;
+    }
+    let reset: ResetFlag = Arc::new(AtomicBool::new(false));
+    let socket = Socket { stream, reset: Arc::clone(&reset) };
+    let service =
+        service_fn(move |request| answer(Arc::clone(&world), request, number, Arc::clone(&reset)));
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .serve_connection(TokioIo::new(socket), service)
+        .await;
+    // Clients that go and answers that are cut are nothing to speak of.
+    drop(served);
+}
+
+/// A connection that can be reset instead of closed.
+struct Socket {
+    stream: TcpStream,
+    reset: ResetFlag,
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        if self.reset.load(Ordering::Relaxed) {
+            // Closing is all that is left to do if this fails.
+            drop(self.stream.set_zero_linger());
+        }
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+    }
+}
+
+/// An answer before faults have had their way with it.
+enum Plain {
+    Document { code: u16, media_type: &'static str, bytes: Bytes },
+    Stream(Box<dyn Source>),
+}
+
+const JSON: &str = "application/json";
+
+impl Plain {
+    fn json(document: &serde_json::Value) -> Self {
+        Self::Document { code: 200, media_type: JSON, bytes: line(document) }
+    }
+
+    fn text(code: u16, text: &'static str) -> Self {
+        let bytes = Bytes::from_static(text.as_bytes());
+        Self::Document { code, media_type: "text/plain; charset=utf-8", bytes }
+    }
+}
+
+fn line(document: &serde_json::Value) -> Bytes {
+    Bytes::from(format!("{document}\n"))
+}
+
+async fn answer(
+    world: Arc<World>,
+    incoming: hyper::Request<Incoming>,
+    connection: u64,
+    reset: ResetFlag,
+) -> io::Result<Response<Answer>> {
+    let mut request = read(&incoming);
+    request.connection = connection;
+    let faults = world.faults.of(&request);
+    world.log.add(request.clone());
+    for fault in &faults {
+        match fault {
+            Fault::Latency(duration) => sleep(*duration).await,
+            Fault::Refuse => return Err(io::Error::other("the sandbox was told to refuse")),
+            _ => {}
+        }
+    }
+    let body = match body(incoming.into_body()).await {
+        Ok(body) => body,
+        Err(error) => return Err(io::Error::other(error)),
+    };
+    let told = faults.iter().find_map(|fault| match fault {
+        Fault::Status(code) => Some(Status::of_code(*code)),
+        Fault::TooManyRequests { retry_after } => Some(Status::too_many_requests(*retry_after)),
+        _ => None,
+    });
+    let plain = match told {
+        Some(status) => Err(status),
+        None => route(&world, &request, &faults, &body),
+    };
+    finish(plain, &request, faults, reset)
+}
+
+fn read(incoming: &hyper::Request<Incoming>) -> Request {
+    let uri = incoming.uri();
+    let method = incoming.method().as_str();
+    let mut request = Request::new(method, uri.path(), uri.query().unwrap_or_default());
+    for name in [ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, USER_AGENT] {
+        let values: Vec<&str> = incoming
+            .headers()
+            .get_all(&name)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .collect();
+        if !values.is_empty() {
+            request.headers.insert(name.to_string(), values.join(","));
+        }
+    }
+    request
+}
+
+async fn body(mut incoming: Incoming) -> Result<Vec<u8>, hyper::Error> {
+    let mut bytes = Vec::new();
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut incoming).poll_frame(context)).await {
+        if let Ok(data) = frame?.into_data()
+            && bytes.len() < LARGEST_BODY
+        {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    Ok(bytes)
+}
+
+fn route(world: &World, request: &Request, faults: &[Fault], body: &[u8]) -> Result<Plain, Status> {
+    match &request.place {
+        Place::Resource(target) => resource(world, request, target, faults, body),
+        _ if request.method != "GET" => Err(Status::new(
+            405,
+            "MethodNotAllowed",
+            "the server does not allow this method on the requested resource",
+        )),
+        Place::ServerVersion => Ok(Plain::json(&serde_json::json!({
+            "major": "1",
+            "minor": "36",
+            "gitVersion": "v1.36.0+sandbox",
+            "platform": "linux/amd64",
+        }))),
+        Place::Health => Ok(Plain::text(200, "ok")),
+        Place::Nowhere => Ok(Plain::text(404, "404 page not found\n")),
+        place => discover(world, request, place),
+    }
+}
+
+fn discover(world: &World, request: &Request, place: &Place) -> Result<Plain, Status> {
+    let catalogue = Catalogue::new(world.store.served());
+    let is_core = *place == Place::Core;
+    if matches!(place, Place::Core | Place::Groups) && discovery::wants_aggregated(request) {
+        let bytes = line(&catalogue.aggregated(is_core, &world.health));
+        return Ok(Plain::Document { code: 200, media_type: discovery::AGGREGATED, bytes });
+    }
+    let document = match place {
+        Place::Core => Some(catalogue.core_versions()),
+        Place::Groups => Some(catalogue.groups()),
+        Place::Group(group) => catalogue.group(group),
+        Place::Version(group, _) if world.health.of(group) == GroupHealth::Failing => {
+            return Err(Status::of_code(503));
+        }
+        Place::Version(group, version) => catalogue.resources(group, version),
+        _ => None,
+    };
+    let found = document.as_ref().map(Plain::json);
+    Ok(found.unwrap_or_else(|| Plain::text(404, "404 page not found\n")))
+}
+
+fn resource(
+    world: &World,
+    request: &Request,
+    target: &Target,
+    faults: &[Fault],
+    body: &[u8],
+) -> Result<Plain, Status> {
+    let Target { group, version, plural, namespace, name } = target;
+    if request.verb == Verb::Create && discovery::is_review(group, version, plural) {
+        let bytes = line(&world.access.review(body)?);
+        return Ok(Plain::Document { code: 201, media_type: JSON, bytes });
+    }
+    let served = world.store.find(group, version, plural);
+    let Some(served) = served.filter(|served| served.definition.namespaced || namespace.is_none())
+    else {
+        return Ok(Plain::text(404, "404 page not found\n"));
+    };
+    world.access.check(request, target)?;
+    let told = |wanted: fn(&Fault) -> bool| faults.iter().any(wanted);
+    match request.verb {
+        Verb::Get => {
+            let form = filter::form(request, Form::Whole)?;
+            let name = name.clone().unwrap_or_default();
+            let key = (namespace.clone().unwrap_or_default(), name.clone());
+            let object = world.store.get(&served.definition, &key);
+            let object = object.ok_or_else(|| Status::not_found(&served.definition, &name))?;
+            let mut text = String::new();
+            object.render(form, &served, &mut text);
+            text.push('\n');
+            Ok(Plain::Document { code: 200, media_type: JSON, bytes: Bytes::from(text) })
+        }
+        Verb::List => {
+            let expired = told(|fault| matches!(fault, Fault::ExpireContinue));
+            list::answer(&world.store, served, request, target, expired).map(Plain::Stream)
+        }
+        Verb::Watch => {
+            let millis = world.bookmark_millis.load(Ordering::Relaxed);
+            let setting = watch::Setting {
+                store: Arc::clone(&world.store),
+                served,
+                bookmark_interval: Duration::from_millis(millis.max(1)),
+                ticket: world.log.watch_opened(),
+                refuses_initial: told(|fault| matches!(fault, Fault::RefuseWatchList)),
+            };
+            watch::open(setting, request, target).map(Plain::Stream)
+        }
+        Verb::Create | Verb::Discovery | Verb::Other => Err(Status::new(
+            405,
+            "MethodNotAllowed",
+            "the server does not allow this method on the requested resource",
+        )),
+    }
+}
+
+fn finish(
+    plain: Result<Plain, Status>,
+    request: &Request,
+    mut faults: Vec<Fault>,
+    reset: ResetFlag,
+) -> io::Result<Response<Answer>> {
+    let retry_after = plain.as_ref().err().and_then(|status| status.retry_after);
+    let plain = plain.unwrap_or_else(|status| Plain::Document {
+        code: status.code,
+        media_type: JSON,
+        bytes: line(&status.json()),
+    });
+    let is_stream = matches!(plain, Plain::Stream(_));
+    faults.retain(|fault| {
+        let is_of_watch = streams::is_of_watch(fault);
+        !is_of_watch || (is_stream && request.verb == Verb::Watch)
+    });
+    let (code, media_type, body) = match plain {
+        Plain::Document { code, media_type, bytes } if !streams::any(&faults) => {
+            (code, media_type, Answer::Whole(Some(bytes)))
+        }
+        Plain::Document { code, media_type, bytes } => {
+            let source = streams::spoil(Box::new(Once::new(bytes)), &faults);
+            (code, media_type, Answer::Stream(Stream::new(source, reset)))
+        }
+        Plain::Stream(source) => {
+            let source = streams::spoil(source, &faults);
+            (200, JSON, Answer::Stream(Stream::new(source, reset)))
+        }
+    };
+    let code = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = Response::builder()
+        .status(code)
+        .header("content-type", media_type)
+        .header("cache-control", "no-cache, private");
+    if let Some(seconds) = retry_after {
+        response = response.header("retry-after", seconds);
+    }
+    if faults.iter().any(|fault| matches!(fault, Fault::Gzip)) {
+        response = response.header("content-encoding", "gzip");
+    }
+    response.body(body).map_err(io::Error::other)
+}

@@ -1,0 +1,151 @@
+//! The `Status` documents in which the API says no.
+
+use serde_json::{Map, Value, json};
+
+use crate::definition::ResourceDefinition;
+
+/// A refusal, as a response or as a line in a watch.
+#[derive(Clone, Debug)]
+pub(crate) struct Status {
+    pub(crate) code: u16,
+    reason: String,
+    message: String,
+    details: Map<String, Value>,
+    /// The token for a remainder that does not fit what was read before.
+    remainder: Option<String>,
+    pub(crate) retry_after: Option<u64>,
+}
+
+impl Status {
+    pub(crate) fn new(code: u16, reason: &str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            reason: reason.to_owned(),
+            message: message.into(),
+            details: Map::new(),
+            remainder: None,
+            retry_after: None,
+        }
+    }
+
+    /// What a server says with a bare code.
+    pub(crate) fn of_code(code: u16) -> Self {
+        match code {
+            401 => Self::new(401, "Unauthorized", "Unauthorized"),
+            403 => Self::new(403, "Forbidden", "forbidden: the sandbox was told to refuse"),
+            404 => Self::new(404, "NotFound", "the server could not find the requested resource"),
+            410 => {
+                Self::new(410, "Expired", "The resourceVersion for the provided list is too old.")
+            }
+            429 => Self::too_many_requests(1),
+            500 => Self::internal("the sandbox was told to fail"),
+            503 => Self::new(
+                503,
+                "ServiceUnavailable",
+                "the server is currently unable to handle the request",
+            ),
+            504 => Self::new(504, "Timeout", "Timeout: request did not complete within the limit"),
+            other => Self::new(other, "Unknown", "the sandbox was told to answer so"),
+        }
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, "BadRequest", message)
+    }
+
+    /// List options that contradict each other.
+    pub(crate) fn invalid_options(field: &str, message: &str) -> Self {
+        let text = format!(r#"ListOptions.meta.k8s.io "" is invalid: {field}: {message}"#);
+        let mut status = Self::new(422, "Invalid", text);
+        status.detail("group", json!("meta.k8s.io"));
+        status.detail("kind", json!("ListOptions"));
+        status.detail(
+            "causes",
+            json!([{"reason": "FieldValueForbidden", "message": message, "field": field}]),
+        );
+        status
+    }
+
+    pub(crate) fn not_found(definition: &ResourceDefinition, name: &str) -> Self {
+        let message = format!(r#"{} "{name}" not found"#, definition.qualified());
+        let mut status = Self::new(404, "NotFound", message);
+        status.detail("name", json!(name));
+        if !definition.group.is_empty() {
+            status.detail("group", json!(definition.group));
+        }
+        status.detail("kind", json!(definition.plural));
+        status
+    }
+
+    pub(crate) fn too_many_requests(retry_after: u64) -> Self {
+        let message = "the server has received too many requests and has asked us to try again \
+                       later";
+        let mut status = Self::new(429, "TooManyRequests", message);
+        status.detail("retryAfterSeconds", json!(retry_after));
+        status.retry_after = Some(retry_after);
+        status
+    }
+
+    pub(crate) fn internal(message: &str) -> Self {
+        let text = format!("Internal error occurred: {message}");
+        let mut status = Self::new(500, "InternalError", text);
+        status.detail("causes", json!([{"message": message}]));
+        status
+    }
+
+    /// A list at a version that the server has yet to reach.
+    pub(crate) fn too_new(asked: u64, current: u64) -> Self {
+        let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
+        let mut status = Self::new(504, "Timeout", message);
+        let cause = "Too large resource version";
+        status.detail("causes", json!([{"reason": "ResourceVersionTooLarge", "message": cause}]));
+        status.detail("retryAfterSeconds", json!(1));
+        status.retry_after = Some(1);
+        status
+    }
+
+    /// A watch or an exact list from before what is remembered.
+    pub(crate) fn too_old(asked: u64, oldest: u64) -> Self {
+        Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
+    }
+
+    /// A page of a list that is no longer remembered.
+    pub(crate) fn expired_page(remainder: String) -> Self {
+        let message = "The provided continue parameter is too old to display a consistent list \
+                       result. You can start a new list without the continue parameter, or use \
+                       the continue token in this response to retrieve the remainder of the \
+                       results. Continuing with the provided token results in an inconsistent \
+                       list - objects that were created, modified, or deleted between the time \
+                       the first chunk was returned and now may show up in the list.";
+        Self { remainder: Some(remainder), ..Self::new(410, "Expired", message) }
+    }
+
+    fn detail(&mut self, name: &str, value: Value) {
+        self.details.insert(name.to_owned(), value);
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let metadata = match &self.remainder {
+            Some(token) => json!({"continue": token}),
+            None => json!({}),
+        };
+        let mut document = json!({
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": metadata,
+            "status": "Failure",
+            "message": self.message,
+            "reason": self.reason,
+            "code": self.code,
+        });
+        if let (false, Value::Object(fields)) = (self.details.is_empty(), &mut document) {
+            fields.insert("details".to_owned(), Value::Object(self.details.clone()));
+        }
+        document
+    }
+
+    /// As the last line of a watch.
+    pub(crate) fn line(&self) -> String {
+        format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", self.json())
+    }
+}

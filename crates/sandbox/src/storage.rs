@@ -1,0 +1,304 @@
+//! What the cluster holds.
+//!
+//! One counter versions everything. Several versions of a resource show the
+//! same objects; several groups have nothing in common, whatever their kinds
+//! are called.
+
+mod admit;
+mod load;
+mod resource;
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::Value;
+use tokio::sync::watch;
+
+use self::resource::Resource;
+pub(crate) use self::resource::{Event, Feed, Item};
+use crate::{
+    definition::{ResourceDefinition, Served, built_in},
+    object::{Key, Object},
+};
+
+/// How many events a new watch may begin behind, unless told otherwise.
+const WINDOW: usize = 10_000;
+
+/// Why an object cannot be stored.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// No such kind is defined.
+    #[error("no kind {kind} of {api_version} is defined")]
+    UnknownKind { api_version: String, kind: String },
+
+    /// No such resource is defined.
+    #[error("no resource {resource} of group `{group}` is defined")]
+    UnknownResource { group: String, resource: String },
+
+    /// The object has no name.
+    #[error("the object has no metadata.name")]
+    Nameless,
+}
+
+#[derive(Debug)]
+pub(crate) struct Store(Mutex<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    version: u64,
+    /// New watches and old pages must not begin before this version.
+    compacted: u64,
+    window: usize,
+    served: Vec<Served>,
+    /// By group and plural.
+    resources: BTreeMap<(String, String), Resource>,
+}
+
+/// A part of a resource at one version.
+pub(crate) struct Page {
+    pub(crate) items: Vec<Item>,
+    pub(crate) version: u64,
+    /// Where to go on, if there is more, and about how much there is.
+    pub(crate) rest: Option<(Key, usize)>,
+}
+
+/// What part of a resource is meant.
+pub(crate) struct Range<'a> {
+    pub(crate) namespace: Option<&'a str>,
+    /// The version to look at; the newest if there is none.
+    pub(crate) version: Option<u64>,
+    pub(crate) from: Option<Key>,
+    pub(crate) limit: Option<usize>,
+}
+
+/// The version is before what is remembered.
+#[derive(Debug)]
+pub(crate) struct TooOld;
+
+impl Store {
+    pub(crate) fn new() -> Self {
+        let mut inner = Inner {
+            version: 1,
+            compacted: 0,
+            window: WINDOW,
+            served: Vec::new(),
+            resources: BTreeMap::new(),
+        };
+        for definition in built_in() {
+            inner.define(definition, true);
+        }
+        Self(Mutex::new(inner))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn version(&self) -> u64 {
+        self.lock().version
+    }
+
+    pub(crate) fn served(&self) -> Vec<Served> {
+        self.lock().served.clone()
+    }
+
+    pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Served> {
+        self.lock().find(group, version, plural).cloned()
+    }
+
+    pub(crate) fn define(&self, definition: ResourceDefinition) {
+        self.lock().define(definition, false);
+    }
+
+    pub(crate) fn undefine(&self, group: &str, version: &str, plural: &str) -> bool {
+        self.lock().undefine(group, version, plural)
+    }
+
+    pub(crate) fn set_window(&self, events: usize) {
+        self.lock().window = events;
+    }
+
+    pub(crate) fn compact(&self) {
+        let mut inner = self.lock();
+        inner.compacted = inner.version;
+    }
+
+    pub(crate) fn put(&self, object: Value) -> Result<Value, StoreError> {
+        self.lock().put(object)
+    }
+
+    pub(crate) fn delete(&self, group: &str, plural: &str, key: &Key) -> bool {
+        self.lock().delete(group, plural, key)
+    }
+
+    pub(crate) fn get(&self, definition: &ResourceDefinition, key: &Key) -> Option<Arc<Object>> {
+        Some(self.lock().resource(definition)?.get(key)?.object())
+    }
+
+    /// Fails if the version is no longer remembered. A resource that has gone
+    /// is empty.
+    pub(crate) fn page(
+        &self,
+        definition: &ResourceDefinition,
+        range: &Range<'_>,
+        wanted: impl Fn(&Item) -> bool,
+    ) -> Result<Page, TooOld> {
+        let inner = self.lock();
+        let version = range.version.unwrap_or(inner.version);
+        let Some(resource) = inner.resource(definition) else {
+            return Ok(Page { items: Vec::new(), version, rest: None });
+        };
+        if version < inner.version && version < inner.floor(resource) {
+            return Err(TooOld);
+        }
+        let begin = range.namespace.unwrap_or_default();
+        let begin = range.from.clone().unwrap_or_else(|| (begin.to_owned(), String::new()));
+        let mut items = Vec::new();
+        let mut rest = None;
+        for item in resource.at(version, &begin) {
+            // Only what a page might end at needs its key.
+            let key = item.key();
+            if range.namespace.is_some_and(|namespace| namespace != key.0) {
+                break;
+            }
+            if !wanted(&item) {
+                continue;
+            }
+            if range.limit.is_some_and(|limit| items.len() == limit) {
+                let count = resource.count(&key, range.namespace);
+                rest = Some((key, count));
+                break;
+            }
+            items.push(item);
+        }
+        Ok(Page { items, version, rest })
+    }
+
+    /// Wakes whoever waits for changes of a resource, if there is one.
+    pub(crate) fn changes(&self, definition: &ResourceDefinition) -> Option<watch::Receiver<()>> {
+        Some(self.lock().resource(definition)?.changed.subscribe())
+    }
+
+    /// The oldest version that a watch may begin at.
+    pub(crate) fn floor(&self, definition: &ResourceDefinition) -> u64 {
+        let inner = self.lock();
+        inner.resource(definition).map_or(0, |resource| inner.floor(resource))
+    }
+
+    /// The next events of a resource, and the version that is the newest while
+    /// there are no others; nothing if there is no such resource.
+    pub(crate) fn after(
+        &self,
+        definition: &ResourceDefinition,
+        version: u64,
+    ) -> Option<(Feed, u64)> {
+        const AT_ONCE: usize = 256;
+        let inner = self.lock();
+        let feed = inner.resource(definition)?.after(version, AT_ONCE);
+        Some((feed, inner.version))
+    }
+
+    /// Whether it is still the definition that it was.
+    pub(crate) fn is_current(&self, served: &Served) -> bool {
+        let inner = self.lock();
+        inner.served.iter().any(|other| other.is(&served.definition) && other.since == served.since)
+    }
+}
+
+impl Inner {
+    fn resource(&self, definition: &ResourceDefinition) -> Option<&Resource> {
+        self.resources.get(&(definition.group.clone(), definition.plural.clone()))
+    }
+
+    fn floor(&self, resource: &Resource) -> u64 {
+        resource.floor(self.window).max(self.compacted)
+    }
+
+    fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Served> {
+        self.served
+            .iter()
+            .find(|served| served.is_of(group, plural) && served.definition.version == version)
+    }
+
+    fn define(&mut self, definition: ResourceDefinition, built_in: bool) {
+        let key = (definition.group.clone(), definition.plural.clone());
+        if !self.served.iter().any(|other| other.is_of(&key.0, &key.1)) {
+            self.resources.insert(key, Resource::new());
+        }
+        self.version += 1;
+        let served = Served { definition, built_in, since: self.version };
+        self.served.retain(|other| !other.is(&served.definition));
+        self.served.push(served);
+    }
+
+    fn undefine(&mut self, group: &str, version: &str, plural: &str) -> bool {
+        let Some(served) = self.find(group, version, plural).cloned() else { return false };
+        self.served.retain(|other| !other.is(&served.definition));
+        let key = (group.to_owned(), plural.to_owned());
+        let is_left = self.served.iter().any(|other| other.is_of(group, plural));
+        let Some(resource) = self.resources.get_mut(&key) else { return true };
+        if is_left {
+            resource.changed.send_replace(());
+            return true;
+        }
+        // The objects go first, and watches are told of each before they end.
+        let keys: Vec<Key> = resource.objects.keys().cloned().collect();
+        resource.synthetic = None;
+        resource.changed.send_replace(());
+        for key in &keys {
+            self.delete(group, plural, key);
+        }
+        true
+    }
+
+    fn put(&mut self, object: Value) -> Result<Value, StoreError> {
+        let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (api_version, kind) = (text("apiVersion").to_owned(), text("kind").to_owned());
+        let served = self.served.iter().find(|Served { definition, .. }| {
+            definition.api_version() == api_version && definition.kind == kind
+        });
+        let Some(served) = served.cloned() else {
+            return Err(StoreError::UnknownKind { api_version, kind });
+        };
+        let Value::Object(mut fields) = object else { return Err(StoreError::Nameless) };
+        let definition = &served.definition;
+        let key = admit::identify(&mut fields, definition)?;
+        let resource_key = (definition.group.clone(), definition.plural.clone());
+        let resource = self.resources.entry(resource_key).or_insert_with(Resource::new);
+        let previous = resource.get(&key);
+        let version = self.version + 1;
+        let known = previous.as_ref().map(|item| item.object().fields());
+        admit::inherit(&mut fields, known.as_ref(), version);
+        let fresh = Object::new(key.clone(), version, fields);
+        // An update that changes nothing makes no version, as on a real server.
+        if let Some(unchanged) = previous.as_ref().map(Item::object)
+            && unchanged.fields() == fresh.at(unchanged.version).fields()
+        {
+            return Ok(admit::shown(&unchanged, definition));
+        }
+        self.version = version;
+        let fresh = Arc::new(fresh);
+        resource.objects.insert(key, Arc::clone(&fresh));
+        let item = Item::Stored(Arc::clone(&fresh));
+        resource.record(Event { version, previous, item, deleted: false }, self.window);
+        Ok(admit::shown(&fresh, definition))
+    }
+
+    fn delete(&mut self, group: &str, plural: &str, key: &Key) -> bool {
+        let resource = self.resources.get_mut(&(group.to_owned(), plural.to_owned()));
+        let Some(resource) = resource else { return false };
+        let Entry::Occupied(found) = resource.objects.entry(key.clone()) else { return false };
+        let object = found.remove();
+        self.version += 1;
+        let event = Event {
+            version: self.version,
+            item: Item::Stored(Arc::new(object.at(self.version))),
+            previous: Some(Item::Stored(object)),
+            deleted: true,
+        };
+        resource.record(event, self.window);
+        true
+    }
+}

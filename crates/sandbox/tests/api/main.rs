@@ -1,0 +1,10 @@
+//! What clients see of the sandbox, over the wire.
+
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod discovery;
+#[cfg(test)]
+mod list;
+#[cfg(test)]
+mod watch;
