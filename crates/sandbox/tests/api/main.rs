@@ -8,3 +8,5 @@ mod discovery;
 mod list;
 #[cfg(test)]
 mod watch;
+#[cfg(test)]
+mod faults;
