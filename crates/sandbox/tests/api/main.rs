@@ -10,3 +10,5 @@ mod list;
 mod watch;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod load;
