@@ -88,9 +88,11 @@ impl Access {
             Verb::Create => "create",
             Verb::Discovery | Verb::Other => return Ok(()),
         };
-        let Target { group, plural, .. } = target;
-        // A namespace stands in its own path, and is in none.
-        let namespace = target.namespace.as_deref();
+        let Target { group, plural, name, .. } = target;
+        // A namespace counts as being in itself.
+        let is_namespace = group.is_empty() && plural == "namespaces";
+        let own = name.as_deref().filter(|_| is_namespace);
+        let namespace = target.namespace.as_deref().or(own);
         if self.allows(verb, group, plural, namespace) {
             return Ok(());
         }
@@ -98,10 +100,10 @@ impl Access {
             Some(namespace) => format!(r#"in the namespace "{namespace}""#),
             None => "at the cluster scope".to_owned(),
         };
-        let message = format!(
-            r#"{plural}.{group} is forbidden: User "{USER}" cannot {verb} resource "{plural}" in API group "{group}" {place}"#
+        let action = format!(
+            r#"User "{USER}" cannot {verb} resource "{plural}" in API group "{group}" {place}"#
         );
-        Err(Status::new(403, "Forbidden", message.replacen(". is", " is", 1)))
+        Err(Status::forbidden(target, &action))
     }
 
     /// Answers a `SelfSubjectAccessReview`.
@@ -117,7 +119,7 @@ impl Access {
         Ok(json!({
             "kind": "SelfSubjectAccessReview",
             "apiVersion": "authorization.k8s.io/v1",
-            "metadata": {"creationTimestamp": null},
+            "metadata": {},
             "spec": spec,
             "status": {"allowed": allowed},
         }))

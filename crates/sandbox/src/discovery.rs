@@ -52,7 +52,7 @@ pub(crate) fn is_review(group: &str, version: &str, plural: &str) -> bool {
 
 /// Resources by group and version; the core group first, the best version of
 /// each first.
-pub(crate) struct Catalogue(BTreeMap<String, Vec<(String, Vec<ResourceDefinition>)>>);
+pub(crate) struct Catalogue(BTreeMap<String, Vec<(String, Vec<Served>)>>);
 
 impl Catalogue {
     pub(crate) fn new(served: Vec<Served>) -> Self {
@@ -64,19 +64,25 @@ impl Catalogue {
             plural: plural.to_owned(),
             namespaced: false,
         };
-        let mut groups: BTreeMap<String, Vec<(String, Vec<ResourceDefinition>)>> = BTreeMap::new();
-        let definitions = served.into_iter().map(|served| served.definition);
-        for definition in definitions.chain([reviews]) {
-            let versions = groups.entry(definition.group.clone()).or_default();
-            match versions.iter_mut().find(|(version, _)| *version == definition.version) {
-                Some((_, resources)) => resources.push(definition),
-                None => versions.push((definition.version.clone(), vec![definition])),
+        let reviews = Served { definition: reviews, built_in: true, since: 0 };
+        let mut groups: BTreeMap<String, Vec<(String, Vec<Served>)>> = BTreeMap::new();
+        for served in served.into_iter().chain([reviews]) {
+            let versions = groups.entry(served.definition.group.clone()).or_default();
+            match versions.iter_mut().find(|(version, _)| *version == served.definition.version) {
+                Some((_, resources)) => resources.push(served),
+                None => versions.push((served.definition.version.clone(), vec![served])),
             }
         }
         for versions in groups.values_mut() {
             versions.sort_by_key(|(version, _)| priority(version));
         }
         Self(groups)
+    }
+
+    /// Whether the group is the server's own, and not of custom resources.
+    pub(crate) fn is_built_in(&self, group: &str) -> bool {
+        let versions = self.0.get(group).into_iter().flatten();
+        versions.flat_map(|(_, resources)| resources).any(|served| served.built_in)
     }
 
     /// Everything about the core group, or about all others.
@@ -149,10 +155,10 @@ impl Catalogue {
     pub(crate) fn resources(&self, group: &str, version: &str) -> Option<Value> {
         let versions = self.0.get(group)?;
         let (_, resources) = versions.iter().find(|(other, _)| other == version)?;
-        let group_version = resources.first()?.api_version();
+        let group_version = resources.first()?.definition.api_version();
         let resources: Vec<Value> = resources
             .iter()
-            .map(|definition| {
+            .map(|Served { definition, .. }| {
                 json!({
                     "name": definition.plural,
                     "singularName": definition.kind.to_lowercase(),
@@ -172,11 +178,7 @@ impl Catalogue {
     }
 }
 
-fn aggregated_version(
-    version: &str,
-    resources: &[ResourceDefinition],
-    health: GroupHealth,
-) -> Value {
+fn aggregated_version(version: &str, resources: &[Served], health: GroupHealth) -> Value {
     let freshness = match health {
         GroupHealth::Current => "Current",
         GroupHealth::Stale | GroupHealth::Failing => "Stale",
@@ -185,12 +187,15 @@ fn aggregated_version(
     let known = if health == GroupHealth::Failing { &[] } else { resources };
     let resources: Vec<Value> = known
         .iter()
-        .map(|definition| {
+        .map(|Served { definition, built_in, .. }| {
+            // Of built-in kinds real servers leave these empty: what is not
+            // said is as in the item and version around it.
+            let said = |text: &str| if *built_in { String::new() } else { text.to_owned() };
             json!({
                 "resource": definition.plural,
                 "responseKind": {
-                    "group": definition.group,
-                    "version": definition.version,
+                    "group": said(&definition.group),
+                    "version": said(&definition.version),
                     "kind": definition.kind,
                 },
                 "scope": if definition.namespaced { "Namespaced" } else { "Cluster" },

@@ -64,9 +64,9 @@ pub(crate) fn form(request: &Request, whole: Form) -> Result<Form, Status> {
         }
         match parts.find_map(|part| part.strip_prefix("as=")) {
             None => return Ok(whole),
-            Some("PartialObjectMetadata" | "PartialObjectMetadataList") => {
-                return Ok(Form::Metadata);
-            }
+            // One is for objects and events, the other for lists.
+            Some("PartialObjectMetadata") if whole == Form::Whole => return Ok(Form::Metadata),
+            Some("PartialObjectMetadataList") if whole == Form::Item => return Ok(Form::Metadata),
             Some(_) => {}
         }
     }

@@ -54,6 +54,15 @@ struct Asked {
     limit: Option<usize>,
 }
 
+/// A list, which real servers send with its length if it is a short one.
+pub(crate) enum Listing {
+    Short(Bytes),
+    Long(Box<dyn Source>),
+}
+
+/// Up to where a list is short.
+const SHORT: usize = 2048;
+
 /// Answers a list; with `expired` as if the page were no longer remembered.
 pub(crate) fn answer(
     store: &Store,
@@ -61,7 +70,7 @@ pub(crate) fn answer(
     request: &Request,
     target: &Target,
     expired: bool,
-) -> Result<Box<dyn Source>, Status> {
+) -> Result<Listing, Status> {
     let form = filter::form(request, Form::Item)?;
     let filter = Filter::of(request, target)?;
     let asked = asked(request, store.version())?;
@@ -80,7 +89,12 @@ pub(crate) fn answer(
         Some(from) => remainder(from),
         None => Status::of_code(410),
     })?;
-    Ok(Box::new(List::new(served, form, page, filter.selects())))
+    let mut list = List::new(served, form, page, filter.selects());
+    list.fill();
+    Ok(match list.tail {
+        None if list.buffer.len() <= SHORT => Listing::Short(list.buffer.freeze()),
+        _ => Listing::Long(Box::new(list)),
+    })
 }
 
 fn asked(request: &Request, current: u64) -> Result<Asked, Status> {

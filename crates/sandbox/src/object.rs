@@ -16,17 +16,26 @@ pub(crate) struct Object {
     pub(crate) key: Key,
     pub(crate) version: u64,
     pub(crate) labels: BTreeMap<String, String>,
-    /// `"a":1,` for each field that sorts before `metadata`; without the kind
+    /// Whether the metadata has the order of the server's types.
+    typed: bool,
+    /// `"data":1,` for each field that sorts before `kind`; without the kind
     /// and its version, which depend on how it is asked for.
+    before_kind: String,
+    /// The same for fields that sort before `metadata`.
     before: String,
     metadata: String,
     /// `,"spec":{}` for each field that sorts after `metadata`.
     after: String,
 }
 
+/// The order in which servers write metadata that they know the type of.
+const TYPED: [&str; 7] =
+    ["name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "labels"];
+
 impl Object {
-    /// Takes a complete object, except for its version.
-    pub(crate) fn new(key: Key, version: u64, mut fields: Map<String, Value>) -> Self {
+    /// Takes a complete object, except for its version; `typed` if its kind is
+    /// built in.
+    pub(crate) fn new(key: Key, version: u64, mut fields: Map<String, Value>, typed: bool) -> Self {
         let mut metadata = match fields.remove("metadata") {
             Some(Value::Object(metadata)) => metadata,
             _ => Map::new(),
@@ -39,19 +48,21 @@ impl Object {
                 .collect(),
             _ => BTreeMap::new(),
         };
-        let (mut before, mut after) = (String::new(), String::new());
+        let (mut before_kind, mut before, mut after) =
+            (String::new(), String::new(), String::new());
         // Other crates may make the map keep the order of insertion.
         let fields: BTreeMap<String, Value> = fields.into_iter().collect();
         for (name, value) in &fields {
-            let field = format!("{}:{value}", Value::from(name.as_str()));
+            let field = field(name, value);
             match name.as_str() {
                 "apiVersion" | "kind" => {}
+                name if name < "kind" => before_kind.extend([field.as_str(), ","]),
                 name if name < "metadata" => before.extend([field.as_str(), ","]),
                 _ => after.extend([",", field.as_str()]),
             }
         }
-        let metadata = Value::Object(metadata).to_string();
-        Self { key, version, labels, before, metadata, after }
+        let metadata = written(metadata, typed);
+        Self { key, version, labels, typed, before_kind, before, metadata, after }
     }
 
     /// Takes the finished text of its metadata, and `,"spec":{}` and the like.
@@ -62,52 +73,71 @@ impl Object {
         metadata: String,
         after: String,
     ) -> Self {
-        Self { key, version, labels, before: String::new(), metadata, after }
+        let (before_kind, before) = (String::new(), String::new());
+        Self { key, version, labels, typed: true, before_kind, before, metadata, after }
     }
 
     /// The same state under another version: what a watch says of an object
     /// that is gone.
     pub(crate) fn at(&self, version: u64) -> Self {
-        Self::new(self.key.clone(), version, self.fields())
+        Self::new(self.key.clone(), version, self.fields(), self.typed)
     }
 
     /// Everything but the kind and its version.
     pub(crate) fn fields(&self) -> Map<String, Value> {
-        let text = format!("{{{}\"metadata\":{}{}}}", self.before, self.metadata, self.after);
+        let Self { before_kind, before, metadata, after, .. } = self;
+        let text = format!("{{{before_kind}{before}\"metadata\":{metadata}{after}}}");
         serde_json::from_str(&text).unwrap_or_default()
     }
 
     /// Appends it as a client sees it.
     pub(crate) fn render(&self, form: Form, served: &Served, to: &mut String) {
-        let Self { before, metadata, after, .. } = self;
+        let Self { before_kind, before, metadata, after, .. } = self;
         let definition = &served.definition;
         let (kind, version) = (&definition.kind, definition.api_version());
+        let moved = moved(before_kind, before);
         let written = match form {
             Form::Metadata => write!(
                 to,
                 r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{metadata}}}"#
             ),
-            // A field before `metadata` has its comma behind it.
             Form::Item if served.built_in => {
-                write!(to, r#"{{"metadata":{metadata}{}{after}}}"#, moved(before))
+                write!(to, r#"{{"metadata":{metadata}{moved}{after}}}"#)
             }
             Form::Whole if served.built_in => write!(
                 to,
-                r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{metadata}{}{after}}}"#,
-                moved(before)
+                r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{metadata}{moved}{after}}}"#
             ),
             Form::Item | Form::Whole => write!(
                 to,
-                r#"{{"apiVersion":"{version}","kind":"{kind}",{before}"metadata":{metadata}{after}}}"#
+                r#"{{"apiVersion":"{version}",{before_kind}"kind":"{kind}",{before}"metadata":{metadata}{after}}}"#
             ),
         };
         debug_assert!(written.is_ok(), "a string takes everything");
     }
 }
 
+fn field(name: &str, value: &Value) -> String {
+    format!("{}:{value}", Value::from(name))
+}
+
+fn written(metadata: Map<String, Value>, typed: bool) -> String {
+    let mut fields: Vec<(String, Value)> = metadata.into_iter().collect();
+    fields.sort_by(|(one, _), (other, _)| {
+        let rank = |name: &str| {
+            let known = TYPED.iter().position(|known| *known == name).unwrap_or(TYPED.len());
+            if typed { known } else { 0 }
+        };
+        (rank(one), one).cmp(&(rank(other), other))
+    });
+    let fields: Vec<String> = fields.iter().map(|(name, value)| field(name, value)).collect();
+    format!("{{{}}}", fields.join(","))
+}
+
 /// Turns `"a":1,` into `,"a":1`.
-fn moved(before: &str) -> String {
-    before.strip_suffix(',').map(|fields| format!(",{fields}")).unwrap_or_default()
+fn moved(before_kind: &str, before: &str) -> String {
+    let fields = [before_kind, before].concat();
+    fields.strip_suffix(',').map(|fields| format!(",{fields}")).unwrap_or_default()
 }
 
 /// How much of an object is shown.
@@ -139,7 +169,8 @@ mod tests {
             panic!("an object")
         };
         let mut text = String::new();
-        Object::new((String::new(), "x".into()), 7, fields).render(form, &served, &mut text);
+        Object::new((String::new(), "x".into()), 7, fields, is_built_in)
+            .render(form, &served, &mut text);
         assert_eq!(text, expected);
     }
 
@@ -153,7 +184,7 @@ mod tests {
         check(
             Form::Whole,
             false,
-            r#"{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"b"},"immutable":true,"metadata":{"name":"x","resourceVersion":"7"},"spec":1}"#,
+            r#"{"apiVersion":"v1","data":{"a":"b"},"immutable":true,"kind":"ConfigMap","metadata":{"name":"x","resourceVersion":"7"},"spec":1}"#,
         );
     }
 

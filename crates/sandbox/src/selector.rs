@@ -138,7 +138,12 @@ impl Fields {
             let field = match path.trim() {
                 "metadata.name" => Field::Name,
                 "metadata.namespace" => Field::Namespace,
-                other => return Err(format!("field label not supported: {other}")),
+                other => {
+                    return Err(format!(
+                        "\"{other}\" is not a known field selector: only \"metadata.name\", \
+                         \"metadata.namespace\""
+                    ));
+                }
             };
             fields.push((field, equal, value.trim().to_owned()));
         }

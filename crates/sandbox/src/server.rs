@@ -1,6 +1,7 @@
 //! Connections, and which part answers what.
 
 use std::{
+    fmt::Display,
     future::poll_fn,
     io,
     pin::Pin,
@@ -31,9 +32,11 @@ use tokio::{
 use crate::{
     access::Access,
     body::{Answer, Once, ResetFlag, Source, Stream},
+    definition::Served,
     discovery::{self, Catalogue, GroupHealth, Health},
     faults::{Fault, Faults},
-    filter, list,
+    filter,
+    list::{self, Listing},
     log::Log,
     object::Form,
     request::{Place, Request, Target, Verb},
@@ -161,7 +164,7 @@ impl Plain {
     }
 }
 
-fn line(document: &serde_json::Value) -> Bytes {
+fn line(document: &impl Display) -> Bytes {
     Bytes::from(format!("{document}\n"))
 }
 
@@ -276,7 +279,7 @@ fn resource(
     faults: &[Fault],
     body: &[u8],
 ) -> Result<Plain, Status> {
-    let Target { group, version, plural, namespace, name } = target;
+    let Target { group, version, plural, namespace, .. } = target;
     if request.verb == Verb::Create && discovery::is_review(group, version, plural) {
         let bytes = line(&world.access.review(body)?);
         return Ok(Plain::Document { code: 201, media_type: JSON, bytes });
@@ -284,25 +287,23 @@ fn resource(
     let served = world.store.find(group, version, plural);
     let Some(served) = served.filter(|served| served.definition.namespaced || namespace.is_none())
     else {
+        // The server of custom resources says it in another way.
+        if Catalogue::new(world.store.served()).is_built_in(group) {
+            return Err(Status::of_code(404));
+        }
         return Ok(Plain::text(404, "404 page not found\n"));
     };
     world.access.check(request, target)?;
     let told = |wanted: fn(&Fault) -> bool| faults.iter().any(wanted);
     match request.verb {
-        Verb::Get => {
-            let form = filter::form(request, Form::Whole)?;
-            let name = name.clone().unwrap_or_default();
-            let key = (namespace.clone().unwrap_or_default(), name.clone());
-            let object = world.store.get(&served.definition, &key);
-            let object = object.ok_or_else(|| Status::not_found(&served.definition, &name))?;
-            let mut text = String::new();
-            object.render(form, &served, &mut text);
-            text.push('\n');
-            Ok(Plain::Document { code: 200, media_type: JSON, bytes: Bytes::from(text) })
-        }
+        Verb::Get => object(world, request, target, &served),
         Verb::List => {
             let expired = told(|fault| matches!(fault, Fault::ExpireContinue));
-            list::answer(&world.store, served, request, target, expired).map(Plain::Stream)
+            let listing = list::answer(&world.store, served, request, target, expired)?;
+            Ok(match listing {
+                Listing::Short(bytes) => Plain::Document { code: 200, media_type: JSON, bytes },
+                Listing::Long(source) => Plain::Stream(source),
+            })
         }
         Verb::Watch => {
             let millis = world.bookmark_millis.load(Ordering::Relaxed);
@@ -321,6 +322,23 @@ fn resource(
             "the server does not allow this method on the requested resource",
         )),
     }
+}
+
+fn object(
+    world: &World,
+    request: &Request,
+    target: &Target,
+    served: &Served,
+) -> Result<Plain, Status> {
+    let form = filter::form(request, Form::Whole)?;
+    let name = target.name.clone().unwrap_or_default();
+    let key = (target.namespace.clone().unwrap_or_default(), name.clone());
+    let object = world.store.get(&served.definition, &key);
+    let object = object.ok_or_else(|| Status::not_found(&served.definition, &name))?;
+    let mut text = String::new();
+    object.render(form, served, &mut text);
+    text.push('\n');
+    Ok(Plain::Document { code: 200, media_type: JSON, bytes: Bytes::from(text) })
 }
 
 fn finish(

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::definition::ResourceDefinition;
+use crate::{definition::ResourceDefinition, request::Target};
 
 /// A refusal, as a response or as a line in a watch.
 #[derive(Clone, Debug)]
@@ -77,6 +77,22 @@ impl Status {
         status
     }
 
+    pub(crate) fn forbidden(target: &Target, action: &str) -> Self {
+        let Target { group, plural, name, .. } = target;
+        let group_of = if group.is_empty() { String::new() } else { format!(".{group}") };
+        let object = name.as_ref().map(|name| format!(r#" "{name}""#)).unwrap_or_default();
+        let message = format!("{plural}{group_of}{object} is forbidden: {action}");
+        let mut status = Self::new(403, "Forbidden", message);
+        if let Some(name) = name {
+            status.detail("name", json!(name));
+        }
+        if !group.is_empty() {
+            status.detail("group", json!(group));
+        }
+        status.detail("kind", json!(plural));
+        status
+    }
+
     pub(crate) fn too_many_requests(retry_after: u64) -> Self {
         let message = "the server has received too many requests and has asked us to try again \
                        later";
@@ -124,24 +140,25 @@ impl Status {
         self.details.insert(name.to_owned(), value);
     }
 
-    pub(crate) fn json(&self) -> Value {
+    /// In the order of the server's types.
+    pub(crate) fn json(&self) -> String {
         let metadata = match &self.remainder {
             Some(token) => json!({"continue": token}),
             None => json!({}),
         };
-        let mut document = json!({
-            "kind": "Status",
-            "apiVersion": "v1",
-            "metadata": metadata,
-            "status": "Failure",
-            "message": self.message,
-            "reason": self.reason,
-            "code": self.code,
-        });
-        if let (false, Value::Object(fields)) = (self.details.is_empty(), &mut document) {
-            fields.insert("details".to_owned(), Value::Object(self.details.clone()));
-        }
-        document
+        let text = |name: &str, value: &str| match value {
+            "" => String::new(),
+            value => format!(r#","{name}":{}"#, Value::from(value)),
+        };
+        let details = match &self.details {
+            details if details.is_empty() => String::new(),
+            details => format!(r#","details":{}"#, Value::Object(details.clone())),
+        };
+        let (message, reason) = (text("message", &self.message), text("reason", &self.reason));
+        format!(
+            r#"{{"kind":"Status","apiVersion":"v1","metadata":{metadata},"status":"Failure"{message}{reason}{details},"code":{}}}"#,
+            self.code
+        )
     }
 
     /// As the last line of a watch.

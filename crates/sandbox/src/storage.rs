@@ -271,7 +271,7 @@ impl Inner {
         let version = self.version + 1;
         let known = previous.as_ref().map(|item| item.object().fields());
         admit::inherit(&mut fields, known.as_ref(), version);
-        let fresh = Object::new(key.clone(), version, fields);
+        let fresh = Object::new(key.clone(), version, fields, served.built_in);
         // An update that changes nothing makes no version, as on a real server.
         if let Some(unchanged) = previous.as_ref().map(Item::object)
             && unchanged.fields() == fresh.at(unchanged.version).fields()

@@ -112,7 +112,7 @@ fn metadata(
     let labels: Vec<String> =
         labels.iter().map(|(name, value)| format!(r#""{name}":"{value}""#)).collect();
     format!(
-        r#"{{"creationTimestamp":"2026-01-01T00:00:00Z","generation":1,"labels":{{{}}},"name":"{name}",{namespace}"resourceVersion":"{version}","uid":"{uid}"}}"#,
+        r#"{{"name":"{name}",{namespace}"uid":"{uid}","resourceVersion":"{version}","generation":1,"creationTimestamp":"2026-01-01T00:00:00Z","labels":{{{}}}}}"#,
         labels.join(","),
     )
 }

@@ -25,7 +25,7 @@ use crate::{
 const TIMEOUT: Duration = Duration::from_mins(30);
 
 /// The annotation of the bookmark after which a WatchList is complete.
-const INITIAL_EVENTS_END: &str = r#","annotations":{"k8s.io/initial-events-end":"true"}"#;
+const INITIAL_EVENTS_END: &str = r#""annotations":{"k8s.io/initial-events-end":"true"}"#;
 
 /// Where a watch begins.
 enum Start {
@@ -53,7 +53,9 @@ pub(crate) fn open(
     request: &Request,
     target: &Target,
 ) -> Result<Box<dyn Source>, Status> {
-    let form = filter::form(request, Form::Whole)?;
+    let form = filter::form(request, Form::Whole);
+    let unfit = form.is_err() && filter::form(request, Form::Item).is_ok();
+    let form = if unfit { Form::Metadata } else { form? };
     let filter = Filter::of(request, target)?;
     let Setting { store, served, bookmark_interval, ticket, refuses_initial } = setting;
     let timeout = match request.parameter("timeoutSeconds") {
@@ -92,6 +94,7 @@ pub(crate) fn open(
         store,
         served,
         form,
+        unfit,
         filter,
         cursor,
         changed,
@@ -109,7 +112,9 @@ fn start(
     let forbidden = |field, message: &str| {
         Err(Status::invalid_options(field, &format!("Forbidden: {message}")))
     };
-    let version = list::number(request.parameter("resourceVersion"))?;
+    // Real servers fail so, where a list would be a bad request.
+    let version = list::number(request.parameter("resourceVersion"))
+        .map_err(|_| Status::new(500, "", "resourceVersion: Invalid value: invalid syntax"))?;
     let rule = request.parameter("resourceVersionMatch");
     let current = store.version();
     match (request.parameter("sendInitialEvents"), rule) {
@@ -161,6 +166,9 @@ struct Watch {
     store: Arc<Store>,
     served: Served,
     form: Form,
+    /// Whether the client asked for the form of lists, which no event has: real
+    /// servers take the request and end at the first event.
+    unfit: bool,
     filter: Filter,
     /// Everything up to here has been sent. May be ahead of the server, which
     /// then says nothing.
@@ -187,6 +195,9 @@ enum Woken {
 
 impl Watch {
     fn line(&self, kind: &str, object: &Object) -> Piece {
+        if self.unfit {
+            return Piece::Cut(Cut::End);
+        }
         let mut line = format!(r#"{{"type":"{kind}","object":"#);
         object.render(self.form, &self.served, &mut line);
         line.push_str("}\n");
@@ -199,11 +210,26 @@ impl Watch {
             Form::Metadata => ("PartialObjectMetadata", "meta.k8s.io/v1".to_owned()),
             Form::Whole | Form::Item => (definition.kind.as_str(), definition.api_version()),
         };
-        Piece::Bookmark(Bytes::from(format!(
-            "{{\"type\":\"BOOKMARK\",\"object\":{{\"kind\":\"{kind}\",\"apiVersion\":\"{version}\",\
-             \"metadata\":{{\"resourceVersion\":\"{}\"{annotations}}}}}}}\n",
-            self.cursor
-        )))
+        let at = self.cursor;
+        let object = if self.served.built_in || self.form == Form::Metadata {
+            let annotations = match annotations {
+                "" => String::new(),
+                annotations => format!(",{annotations}"),
+            };
+            format!(
+                r#""kind":"{kind}","apiVersion":"{version}","metadata":{{"resourceVersion":"{at}"{annotations}}}"#
+            )
+        } else {
+            let annotations = match annotations {
+                "" => String::new(),
+                annotations => format!("{annotations},"),
+            };
+            format!(
+                r#""apiVersion":"{version}","kind":"{kind}","metadata":{{{annotations}"resourceVersion":"{at}"}}"#
+            )
+        };
+        let line = format!("{{\"type\":\"BOOKMARK\",\"object\":{{{object}}}}}\n");
+        Piece::Bookmark(Bytes::from(line))
     }
 
     /// What an event is to this client, who sees objects come and go when they

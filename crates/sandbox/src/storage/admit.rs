@@ -51,12 +51,16 @@ pub(super) fn inherit(
     let generation = if same_spec { generation } else { generation + 1 };
     let born = Timestamp::from_second(EPOCH.saturating_add_unsigned(version));
     let born = born.unwrap_or(Timestamp::UNIX_EPOCH).to_string();
+    let has_spec = fields.contains_key("spec");
     let Some(Value::Object(metadata)) = fields.get_mut("metadata") else { return };
     let uid = old("uid").unwrap_or_else(|| Value::from(Dice::new(!version).uid()));
     metadata.insert("uid".to_owned(), uid);
     let born = old("creationTimestamp").unwrap_or_else(|| Value::from(born));
     metadata.insert("creationTimestamp".to_owned(), born);
-    metadata.insert("generation".to_owned(), Value::from(generation));
+    // What has no spec has no generations of it.
+    if has_spec {
+        metadata.insert("generation".to_owned(), Value::from(generation));
+    }
 }
 
 pub(super) fn shown(object: &Object, definition: &ResourceDefinition) -> Value {

@@ -64,13 +64,28 @@ async fn aggregated_discovery_names_all_groups_in_one_answer() {
         pods,
         Some(&json!({
             "resource": "pods",
-            "responseKind": {"group": "", "version": "v1", "kind": "Pod"},
+            "responseKind": {"group": "", "version": "", "kind": "Pod"},
             "scope": "Namespaced",
             "singularResource": "pod",
             "verbs": ["get", "list", "watch"],
             "shortNames": ["po"],
         }))
     );
+}
+
+#[tokio::test]
+async fn only_custom_kinds_repeat_their_group_and_version() {
+    let sandbox = sandbox();
+    sandbox.define(gateways("v1"));
+    let groups = aggregated(&sandbox, "/apis").await;
+    let kind = |group: &str| {
+        let groups = groups["items"].as_array().expect("groups");
+        let found = groups.iter().find(|item| item["metadata"]["name"] == group);
+        found.expect("a group")["versions"][0]["resources"][0]["responseKind"].clone()
+    };
+    let group = "gateway.networking.k8s.io";
+    assert_eq!(kind(group), json!({"group": group, "version": "v1", "kind": "Gateway"}));
+    assert_eq!(kind("apps"), json!({"group": "", "version": "", "kind": "DaemonSet"}));
 }
 
 #[tokio::test]
@@ -153,10 +168,13 @@ async fn several_groups_may_have_a_kind_of_the_same_name() {
 async fn what_is_not_there_is_not_found() {
     let sandbox = sandbox();
     assert_eq!(get(&sandbox, "/nothing").await.code, 404);
-    assert_eq!(
-        get(&sandbox, "/apis/apps/v2/deployments").await.text().await,
-        "404 page not found\n"
-    );
+    let unknown = get(&sandbox, "/apis/nobody.example/v1/deployments").await;
+    assert_eq!((unknown.code, unknown.text().await.as_str()), (404, "404 page not found\n"));
+    for path in ["/apis/apps/v2/deployments", "/api/v1/nothing", "/api/v1/namespaces/a/nodes"] {
+        let unknown = get(&sandbox, path).await;
+        assert_eq!(unknown.code, 404);
+        assert_eq!(unknown.json().await["reason"], "NotFound");
+    }
     let answer = get(&sandbox, "/apis/apps/v1/namespaces/shop/deployments/web").await;
     assert_eq!(answer.code, 404);
     let status = answer.json().await;
@@ -179,6 +197,15 @@ async fn is_allowed(sandbox: &Sandbox, verb: &str, resource: &str, namespace: &s
 }
 
 #[tokio::test]
+async fn a_namespace_counts_as_being_in_itself() {
+    let sandbox = sandbox();
+    sandbox.deny(Denial::read("", "namespaces", DenialScope::Namespace("default".into())));
+    assert_eq!(get(&sandbox, "/api/v1/namespaces/default").await.code, 403);
+    assert_eq!(get(&sandbox, "/api/v1/namespaces/kube-system").await.code, 200);
+    assert_eq!(get(&sandbox, "/api/v1/namespaces").await.code, 403);
+}
+
+#[tokio::test]
 async fn what_is_denied_is_so_in_reviews_and_in_deed_until_it_is_allowed() {
     let sandbox = sandbox();
     let denial = Denial::read("", "secrets", DenialScope::Namespace("a".into()));
@@ -194,6 +221,8 @@ async fn what_is_denied_is_so_in_reviews_and_in_deed_until_it_is_allowed() {
         r#"secrets is forbidden: User "sandbox" cannot list resource "secrets" in API group "" in the namespace "a""#
     );
     assert_eq!(get(&sandbox, "/api/v1/secrets?watch=true").await.code, 403);
+    let object = get(&sandbox, "/api/v1/namespaces/a/secrets/s").await.json().await;
+    assert_eq!(object["details"], json!({"name": "s", "kind": "secrets"}));
     assert_eq!(get(&sandbox, "/api/v1/namespaces/b/secrets").await.code, 200);
     assert!(sandbox.allow(&denial));
     assert!(is_allowed(&sandbox, "list", "secrets", "a").await);

@@ -131,6 +131,36 @@ async fn metadata_alone_is_sent_to_those_who_ask_for_it() {
 }
 
 #[tokio::test]
+async fn the_form_of_one_object_is_not_acceptable_for_a_list() {
+    let sandbox = pods();
+    let accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+    assert_eq!(get_as(&sandbox, "/api/v1/pods", accept).await.code, 406);
+}
+
+#[tokio::test]
+async fn short_lists_say_their_length_and_long_ones_come_in_chunks() {
+    let sandbox = sandbox();
+    let headers = get(&sandbox, "/api/v1/pods").await.headers;
+    assert!(headers.contains_key("content-length"), "{headers:?}");
+    sandbox.synthetic("", "pods", 20, 1_000).expect("pods");
+    let headers = get(&sandbox, "/api/v1/pods").await.headers;
+    assert_eq!(headers["transfer-encoding"], "chunked");
+    assert!(!headers.contains_key("content-length"), "{headers:?}");
+}
+
+#[tokio::test]
+async fn a_status_has_the_order_of_the_servers_types() {
+    let sandbox = sandbox();
+    let text = get(&sandbox, "/api/v1/namespaces/a/pods/b").await.text().await;
+    assert_eq!(
+        text,
+        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\
+         \"message\":\"pods \\\"b\\\" not found\",\"reason\":\"NotFound\",\
+         \"details\":{\"kind\":\"pods\",\"name\":\"b\"},\"code\":404}\n"
+    );
+}
+
+#[tokio::test]
 async fn the_first_form_that_the_server_has_is_sent() {
     let sandbox = pods();
     let accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";

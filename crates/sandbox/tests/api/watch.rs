@@ -207,7 +207,8 @@ async fn options_that_contradict_each_other_are_refused_before_the_stream() {
     };
     check("sendInitialEvents=true", 422).await;
     check("resourceVersionMatch=NotOlderThan", 422).await;
-    check("resourceVersion=nonsense", 400).await;
+    // Not what one would expect, and what real servers do.
+    check("resourceVersion=nonsense", 500).await;
     check("timeoutSeconds=nonsense", 400).await;
 }
 
@@ -220,6 +221,32 @@ async fn metadata_alone_can_be_watched() {
     let event = watch.event().await;
     assert_eq!(event["object"]["kind"], "PartialObjectMetadata");
     assert_eq!(event["object"]["spec"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_watch_in_the_form_of_lists_ends_at_the_first_event() {
+    let sandbox = sandbox();
+    let accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+    let mut watch = get_as(&sandbox, "/api/v1/pods?watch=true", accept).await;
+    assert_eq!(watch.code, 200);
+    assert!(watch.is_silent().await);
+    sandbox.put(pod("a", "1")).expect("a pod");
+    assert_eq!(watch.rest().await, (Vec::new(), End::Clean));
+}
+
+#[tokio::test]
+async fn bookmarks_of_custom_kinds_have_sorted_keys() {
+    let sandbox = sandbox();
+    sandbox.define(gateways("v1"));
+    let query = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan\
+                 &allowWatchBookmarks=true";
+    let path = format!("/apis/gateway.networking.k8s.io/v1/gateways?{query}");
+    let line = get(&sandbox, &path).await.raw_line().await.expect("a bookmark");
+    let expected = format!(
+        r#"{{"type":"BOOKMARK","object":{{"apiVersion":"gateway.networking.k8s.io/v1","kind":"Gateway","metadata":{{"annotations":{{"k8s.io/initial-events-end":"true"}},"resourceVersion":"{}"}}}}}}"#,
+        sandbox.version()
+    );
+    assert_eq!(line.trim_end(), expected);
 }
 
 #[tokio::test]
