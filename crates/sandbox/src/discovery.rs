@@ -24,7 +24,8 @@ pub enum GroupHealth {
     Current,
     /// What is said of the group is old, and says so.
     Stale,
-    /// The group is there and its resources are not known.
+    /// The group is there, its resources are not known, and whoever asks for
+    /// them is answered with 503.
     Failing,
 }
 

@@ -138,7 +138,7 @@ impl Sandbox {
         self.world.store.put(object)
     }
 
-    /// Deletes an object, if there is one.
+    /// Deletes an object, if there is one; synthetic ones stay.
     pub fn delete(&self, group: &str, plural: &str, namespace: Option<&str>, name: &str) -> bool {
         let key = (namespace.unwrap_or_default().to_owned(), name.to_owned());
         self.world.store.delete(group, plural, &key)

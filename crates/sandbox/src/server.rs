@@ -21,7 +21,7 @@ use hyper::{
     server::conn::http1,
     service::service_fn,
 };
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
@@ -83,7 +83,8 @@ async fn connection(stream: TcpStream, number: u64, world: Arc<World>) {
     let service =
         service_fn(move |request| answer(Arc::clone(&world), request, number, Arc::clone(&reset)));
     let served = http1::Builder::new()
-        .timer(TokioTimer::new())
+        // A connection may idle for as long as its client likes.
+        .header_read_timeout(None)
         .serve_connection(TokioIo::new(socket), service)
         .await;
     // Clients that go and answers that are cut are nothing to speak of.
@@ -281,8 +282,17 @@ fn resource(
 ) -> Result<Plain, Status> {
     let Target { group, version, plural, namespace, .. } = target;
     if request.verb == Verb::Create && discovery::is_review(group, version, plural) {
+        let media_type = request.headers.get("content-type").map_or(JSON, String::as_str);
+        if !media_type.starts_with(JSON) {
+            let message = "the body of the request was in an unknown format - accepted media \
+                           types include: application/json";
+            return Err(Status::new(415, "UnsupportedMediaType", message));
+        }
         let bytes = line(&world.access.review(body)?);
         return Ok(Plain::Document { code: 201, media_type: JSON, bytes });
+    }
+    if world.health.of(group) == GroupHealth::Failing {
+        return Err(Status::of_code(503));
     }
     let served = world.store.find(group, version, plural);
     let Some(served) = served.filter(|served| served.definition.namespaced || namespace.is_none())

@@ -40,6 +40,10 @@ pub enum StoreError {
     /// The object has no name.
     #[error("the object has no metadata.name")]
     Nameless,
+
+    /// The object is a synthetic one, which is as it is made.
+    #[error("{name} is a synthetic object, and cannot be written")]
+    Synthetic { name: String },
 }
 
 #[derive(Debug)]
@@ -268,6 +272,9 @@ impl Inner {
         let resource_key = (definition.group.clone(), definition.plural.clone());
         let resource = self.resources.entry(resource_key).or_insert_with(Resource::new);
         let previous = resource.get(&key);
+        if let Some(Item::Synthetic { .. }) = previous {
+            return Err(StoreError::Synthetic { name: key.1 });
+        }
         let version = self.version + 1;
         let known = previous.as_ref().map(|item| item.object().fields());
         admit::inherit(&mut fields, known.as_ref(), version);

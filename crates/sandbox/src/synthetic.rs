@@ -3,7 +3,11 @@
 //! What an object looks like follows from its number and its version alone, so
 //! a million of them need no more memory than their versions.
 
-use std::{cmp::Ordering, collections::BTreeMap, fmt::Write as _};
+use std::{
+    cmp::Ordering,
+    collections::BTreeMap,
+    fmt::{self, Write as _},
+};
 
 use crate::object::{Key, Object};
 
@@ -87,10 +91,10 @@ impl Recipe {
         );
         let mut separator = "";
         while spent + text.len() + status.len() < self.bytes_each {
-            let (name, value) = (dice.word().to_uppercase(), dice.value());
-            let number = dice.below(100);
-            let written =
-                write!(text, r#"{separator}{{"name":"{name}_{number}","value":"{value}"}}"#);
+            let (name, number) = (dice.word(), dice.below(100));
+            let written = write!(text, r#"{separator}{{"name":"{name}_{number}","value":""#)
+                .and_then(|()| dice.write_value(&mut text))
+                .and_then(|()| text.write_str(r#""}"#));
             debug_assert!(written.is_ok(), "a string takes everything");
             separator = ",";
         }
@@ -164,11 +168,14 @@ impl Dice {
 
     /// Words, numbers and digests in turns, as settings have them: a
     /// compressor finds something, but not everything.
-    fn value(&mut self) -> String {
+    fn write_value(&mut self, to: &mut String) -> fmt::Result {
         match self.below(3) {
-            0 => format!("https://{}.{}.svc:{}", self.word(), self.word(), self.below(65_536)),
-            1 => format!("{:016x}{:08x}", self.next(), self.next() >> 32),
-            _ => format!("{} {} {}", self.word(), self.word(), self.below(1_000_000)),
+            0 => {
+                let (host, zone, port) = (self.word(), self.word(), self.below(65_536));
+                write!(to, "https://{host}.{zone}.svc:{port}")
+            }
+            1 => write!(to, "{:016x}{:08x}", self.next(), self.next() >> 32),
+            _ => write!(to, "{} {} {}", self.word(), self.word(), self.below(1_000_000)),
         }
     }
 }

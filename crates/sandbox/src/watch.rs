@@ -126,7 +126,7 @@ fn start(
             );
         }
         (_, "NotOlderThan") => {
-            if refuses_initial {
+            if refuses_initial && request.is_set("sendInitialEvents") {
                 let message = "storage feature RequestWatchProgress is disabled";
                 return Ok(Start::Error(Status::internal(message)));
             }

@@ -135,6 +135,7 @@ async fn a_group_that_fails_is_named_and_its_resources_are_not() {
     assert_eq!(group(&sandbox, "batch").await, ["v1 Stale: "]);
     assert_eq!(group(&sandbox, "apps").await.len(), 1);
     assert_eq!(get(&sandbox, "/apis/batch/v1").await.code, 503);
+    assert_eq!(get(&sandbox, "/apis/batch/v1/jobs").await.code, 503);
     assert_eq!(read(&sandbox, "/apis").await["groups"][2]["name"], "batch");
     sandbox.set_group_health("batch", GroupHealth::Current);
     assert_eq!(group(&sandbox, "batch").await, ["v1 Current: cronjobs, jobs"]);
@@ -194,6 +195,17 @@ async fn is_allowed(sandbox: &Sandbox, verb: &str, resource: &str, namespace: &s
     let answer = send(sandbox, "POST", path, &[], &review.to_string()).await.expect("an answer");
     assert_eq!(answer.code, 201);
     answer.json().await["status"]["allowed"].as_bool().expect("a verdict")
+}
+
+#[tokio::test]
+async fn a_review_must_be_json() {
+    let sandbox = sandbox();
+    let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let headers = [("content-type", "application/vnd.kubernetes.protobuf")];
+    let answer = send(&sandbox, "POST", path, &headers, "k8s").await.expect("an answer");
+    assert_eq!(answer.code, 415);
+    let answer = send(&sandbox, "POST", path, &[], "nonsense").await.expect("an answer");
+    assert_eq!(answer.code, 400);
 }
 
 #[tokio::test]

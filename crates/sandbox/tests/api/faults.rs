@@ -219,7 +219,12 @@ async fn a_watch_list_may_be_refused_after_the_answer_has_begun() {
     let message = error["object"]["message"].as_str().expect("a message");
     assert!(message.contains("storage feature RequestWatchProgress is disabled"), "{message}");
     assert_eq!(watch.rest().await, (Vec::new(), End::Clean));
+    // Watches of another kind are served as ever.
     assert_eq!(get(&sandbox, WATCH).await.brief().await, "ADDED 1");
+    let declined = WATCH_LIST.replace("sendInitialEvents=true", "sendInitialEvents=false");
+    let mut watch = get(&sandbox, &declined).await;
+    sandbox.put(pod("shop", "4")).expect("a pod");
+    assert_eq!(watch.brief().await, "ADDED 4");
 }
 
 #[tokio::test]

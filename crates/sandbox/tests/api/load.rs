@@ -136,6 +136,14 @@ async fn watches_end_when_the_objects_are_replaced() {
 }
 
 #[tokio::test]
+async fn a_synthetic_object_cannot_be_written() {
+    let sandbox = pods(10);
+    let synthetic = StoreError::Synthetic { name: "pods-00000003".into() };
+    assert_eq!(sandbox.put(pod("load-0000", "pods-00000003")), Err(synthetic));
+    assert!(!sandbox.delete("", "pods", Some("load-0000"), "pods-00000003"));
+}
+
+#[tokio::test]
 async fn objects_of_what_is_not_defined_cannot_be_made() {
     let sandbox = sandbox();
     let unknown = StoreError::UnknownResource { group: "x".into(), resource: "y".into() };
