@@ -119,7 +119,8 @@ impl Sandbox {
         .to_string()
     }
 
-    /// Serves a resource, as if by a CRD; again to replace its definition.
+    /// Serves a resource, as if by a CRD; again to replace its definition, which
+    /// ends the watches of it.
     pub fn define(&self, definition: ResourceDefinition) {
         self.world.store.define(definition);
     }

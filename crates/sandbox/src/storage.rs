@@ -154,7 +154,7 @@ impl Store {
         let Some(resource) = inner.resource(definition) else {
             return Ok(Page { items: Vec::new(), version, rest: None });
         };
-        if version < inner.version && version < inner.floor(resource) {
+        if version < inner.floor(resource) {
             return Err(TooOld);
         }
         let begin = range.namespace.unwrap_or_default();
@@ -229,7 +229,11 @@ impl Inner {
     fn define(&mut self, definition: ResourceDefinition, built_in: bool) {
         let key = (definition.group.clone(), definition.plural.clone());
         if !self.served.iter().any(|other| other.is_of(&key.0, &key.1)) {
-            self.resources.insert(key, Resource::new());
+            self.resources.insert(key.clone(), Resource::new());
+        }
+        // Watches end with the definition that they began with.
+        if let Some(resource) = self.resources.get(&key) {
+            resource.changed.send_replace(());
         }
         self.version += 1;
         let served = Served { definition, built_in, since: self.version };

@@ -227,6 +227,15 @@ mod tests {
     }
 
     #[test]
+    fn every_object_has_its_namespace() {
+        for count in [0, 1, 999, 1_000, 1_001, 2_500] {
+            let recipe = pods(count);
+            let used: BTreeSet<String> = (0..count).map(|index| recipe.key(index).0).collect();
+            assert_eq!(recipe.namespaces().collect::<BTreeSet<_>>(), used);
+        }
+    }
+
+    #[test]
     fn numbers_and_keys_have_the_same_order() {
         let recipe = pods(2_500);
         for index in 0..2_500 {

@@ -152,8 +152,7 @@ fn start(
         None | Some(0) => Start::Initial,
         Some(version) => {
             let floor = store.floor(&served.definition);
-            // Before the first event there is nothing to miss.
-            if version < floor && version < current {
+            if version < floor {
                 Start::Error(Status::too_old(version, floor))
             } else {
                 Start::After(version)

@@ -272,6 +272,22 @@ async fn an_answer_may_be_compressed_though_nobody_asked() {
 }
 
 #[tokio::test]
+async fn events_can_be_read_from_a_compressed_watch_when_they_happen() {
+    let sandbox = few();
+    sandbox.inject(On::watch("pods"), Fault::Gzip);
+    let mut watch = get(&sandbox, WATCH).await;
+    let mut data = Vec::new();
+    let mut text = Vec::new();
+    while !text.ends_with(b"\n") || String::from_utf8_lossy(&text).lines().count() < 3 {
+        data.extend(watch.some().await);
+        text.clear();
+        let read = GzDecoder::new(data.as_slice()).read_to_end(&mut text);
+        assert!(read.is_err(), "the stream has not ended");
+    }
+    assert!(watch.is_silent().await);
+}
+
+#[tokio::test]
 async fn bookmarks_may_be_withheld() {
     let sandbox = few();
     sandbox.set_bookmark_interval(Duration::from_millis(10));

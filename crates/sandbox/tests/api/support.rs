@@ -205,6 +205,18 @@ impl Answer {
         timeout(LIMIT, all).await.expect("an end in time")
     }
 
+    /// The next bytes, of an answer that goes on.
+    pub(crate) async fn some(&mut self) -> Vec<u8> {
+        let some = async {
+            while self.data.is_empty() {
+                assert_eq!(self.end, None, "the answer goes on");
+                self.more().await;
+            }
+        };
+        timeout(LIMIT, some).await.expect("bytes in time");
+        std::mem::take(&mut self.data)
+    }
+
     pub(crate) async fn json(mut self) -> Value {
         let (data, end) = self.rest().await;
         assert_eq!(end, End::Clean);

@@ -117,6 +117,17 @@ async fn a_watch_ends_when_its_time_is_over() {
 }
 
 #[tokio::test]
+async fn before_its_time_is_over_a_watch_says_where_to_go_on() {
+    let sandbox = sandbox();
+    let path = "/api/v1/pods?watch=true&timeoutSeconds=1&allowWatchBookmarks=true";
+    let mut watch = get(&sandbox, path).await;
+    let bookmark = watch.event().await;
+    assert_eq!(bookmark["type"], "BOOKMARK");
+    assert_eq!(version(&bookmark["object"]), sandbox.version());
+    assert_eq!(watch.rest().await, (Vec::new(), End::Clean));
+}
+
+#[tokio::test]
 async fn a_watch_of_one_namespace_hears_nothing_of_others() {
     let sandbox = sandbox();
     let path =
@@ -275,6 +286,19 @@ async fn a_watch_of_one_version_ends_when_that_version_goes() {
     assert_eq!(old.rest().await.1, End::Clean);
     sandbox.put(gateway("a")).expect("a gateway");
     assert_eq!(new.brief().await, "ADDED a");
+}
+
+#[tokio::test]
+async fn a_watch_ends_when_its_definition_is_replaced_and_the_objects_stay() {
+    let sandbox = sandbox();
+    sandbox.define(gateways("v1"));
+    sandbox.put(gateway("a")).expect("a gateway");
+    let path = "/apis/gateway.networking.k8s.io/v1/gateways?watch=true";
+    let mut watch = get(&sandbox, path).await;
+    assert_eq!(watch.brief().await, "ADDED a");
+    sandbox.define(gateways("v1"));
+    assert_eq!(watch.rest().await, (Vec::new(), End::Clean));
+    assert_eq!(get(&sandbox, path).await.brief().await, "ADDED a");
 }
 
 #[tokio::test]
