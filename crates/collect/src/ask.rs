@@ -250,3 +250,102 @@ pub(crate) fn encoded(text: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(code: u16, body: &str) -> String {
+        refusal(code, body.as_bytes(), "pods in namespace shop").error.to_string()
+    }
+
+    #[test]
+    fn codes_have_meanings() {
+        let body = r#"{"kind":"Status","metadata":{},"message":"pods is forbidden","code":403}"#;
+        for (code, expected) in [
+            (403, "not allowed to list pods in namespace shop: pods is forbidden"),
+            (404, "the server does not serve pods in namespace shop"),
+            (410, "the server no longer has the version to list pods in namespace shop from"),
+            (429, "the server is too busy to list pods in namespace shop"),
+            (
+                500,
+                "the server answered 500 when asked to list pods in namespace shop: \
+                 pods is forbidden",
+            ),
+        ] {
+            assert_eq!(said(code, body), expected);
+        }
+        let credentials = "the server does not accept our credentials to list \
+                           pods in namespace shop: Unauthorized";
+        assert_eq!(said(401, r#"{"message":"Unauthorized"}"#), credentials);
+    }
+
+    #[test]
+    fn a_refusal_may_be_plain_text_or_nothing() {
+        let plain = "the server answered 503 when asked to list pods in namespace shop: ";
+        assert_eq!(said(503, "service unavailable\n"), format!("{plain}service unavailable"));
+        assert_eq!(said(503, ""), plain);
+        assert!(said(502, &"<p>".repeat(1000)).len() < 300);
+    }
+
+    #[test]
+    fn a_lost_history_names_a_way_to_go_on() {
+        let body = r#"{"kind":"Status","metadata":{"continue":"rest"},"code":410,"details":null}"#;
+        assert_eq!(refusal(410, body.as_bytes(), "pods").continuation.as_deref(), Some("rest"));
+        let body = r#"{"kind":"Status","metadata":{"continue":""},"code":410}"#;
+        assert_eq!(refusal(410, body.as_bytes(), "pods").continuation, None);
+    }
+
+    #[test]
+    fn a_version_that_is_ahead_is_known_by_its_cause() {
+        let body = r#"{"kind":"Status","metadata":{},"message":"Too large resource version: 9",
+            "reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge",
+            "message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}"#;
+        let refusal = refusal(504, body.as_bytes(), "pods");
+        assert!(refusal.ahead);
+        assert_eq!(refusal.retry_after, Some(Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn waits_grow_are_spread_and_are_never_shorter_than_asked() {
+        let millis = |tried, chance| pause(tried, None, chance).as_millis();
+        assert_eq!([millis(1, 0.0), millis(1, 1.0)], [100, 200]);
+        assert_eq!([millis(4, 0.0), millis(4, 1.0)], [800, 1600]);
+        let asked = Duration::from_secs(7);
+        assert!(pause(1, Some(asked), 0.0) > asked);
+        let chances: Vec<_> = (0..100).map(|_| chance()).collect();
+        assert!(chances.iter().all(|chance| (0.0..=1.0).contains(chance)));
+        assert!(chances.iter().any(|chance| *chance < 0.4));
+        assert!(chances.iter().any(|chance| *chance > 0.6));
+    }
+
+    fn busy(seconds: u64) -> Refusal {
+        let mut refusal = refusal(429, b"", "pods");
+        refusal.retry_after = Some(Duration::from_secs(seconds));
+        refusal
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn patience_ends_after_some_tries() {
+        let mut patience = Patience::default();
+        let start = tokio::time::Instant::now();
+        for _ in 1..TRIES {
+            patience.wait(busy(2)).await.unwrap();
+        }
+        assert!(start.elapsed() > Duration::from_secs(8));
+        assert!(patience.wait(busy(2)).await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_in_vain() {
+        assert!(Patience::default().wait(busy(3600)).await.is_err());
+        assert!(Patience::default().wait(refusal(403, b"", "pods")).await.is_err());
+        assert!(Patience::default().wait(refusal(500, b"", "pods")).await.is_ok());
+    }
+
+    #[test]
+    fn whatever_means_something_in_an_address_is_encoded() {
+        assert_eq!(encoded("a-b.c_d~9"), "a-b.c_d~9");
+        assert_eq!(encoded("a/b?c&d=e f%é"), "a%2Fb%3Fc%26d%3De%20f%25%C3%A9");
+    }
+}

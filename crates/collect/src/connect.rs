@@ -186,3 +186,110 @@ fn among(names: &[String]) -> String {
         names => format!("; it has {}", names.join(", ")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{error::Error as _, fs};
+
+    use super::*;
+
+    const SHOP: &str = "
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]
+users: [{name: u, user: {token: t}}]
+contexts:
+- {name: shop, context: {cluster: c, user: u}}
+- {name: lost, context: {cluster: elsewhere, user: u}}
+current-context: shop
+";
+    const LAB: &str = "
+apiVersion: v1
+kind: Config
+clusters: [{name: d, cluster: {server: 'https://127.0.0.1:2'}}]
+contexts: [{name: lab, context: {cluster: d}}, {name: shop, context: {cluster: d}}]
+current-context: lab
+";
+
+    fn files(texts: &[&str]) -> (tempfile::TempDir, Vec<PathBuf>) {
+        let directory = tempfile::tempdir().unwrap();
+        let paths = texts.iter().enumerate().map(|(number, text)| {
+            let path = directory.path().join(format!("config-{number}"));
+            fs::write(&path, text).unwrap();
+            path
+        });
+        let paths = paths.collect();
+        (directory, paths)
+    }
+
+    #[test]
+    fn the_named_file_goes_before_the_variable_and_that_before_the_home_directory() {
+        let home = tempfile::tempdir().unwrap();
+        let (named, variable) = (Some(Path::new("/n")), Some(OsStr::new("/a::/b")));
+        let file = |path: &str| PathBuf::from(path);
+        assert_eq!(
+            Place::choose(named, variable, Some(home.path())),
+            Place::Files(vec![file("/n")])
+        );
+        assert_eq!(
+            Place::choose(None, variable, Some(home.path())),
+            Place::Files(vec![file("/a"), file("/b")])
+        );
+        let empty = Some(OsStr::new(""));
+        assert_eq!(Place::choose(None, empty, Some(home.path())), Place::InCluster);
+        assert_eq!(Place::choose(None, None, None), Place::InCluster);
+        fs::create_dir(home.path().join(".kube")).unwrap();
+        let usual = home.path().join(".kube/config");
+        fs::write(&usual, "").unwrap();
+        assert_eq!(Place::choose(None, empty, Some(home.path())), Place::Files(vec![usual]));
+    }
+
+    #[test]
+    fn contexts_of_several_files_are_put_together_and_the_first_file_holds() {
+        let (_directory, mut paths) = files(&[SHOP, LAB]);
+        paths.push(PathBuf::from("/absent"));
+        let found = contexts(&Place::Files(paths)).unwrap();
+        assert_eq!(found.names, ["shop", "lost", "lab"]);
+        assert_eq!(found.current.as_deref(), Some("shop"));
+        assert_eq!(contexts(&Place::InCluster).unwrap(), Contexts::default());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named() {
+        let error = contexts(&Place::Files(vec![PathBuf::from("/absent")])).unwrap_err();
+        assert_eq!(error.to_string(), "could not read the kubeconfig /absent");
+        assert!(error.source().is_some());
+        let (_directory, paths) = files(&["clusters: 7"]);
+        let error = contexts(&Place::Files(paths)).unwrap_err();
+        assert!(matches!(error, ConnectError::Read { .. }), "{error}");
+    }
+
+    #[tokio::test]
+    async fn contexts_are_named_when_they_cannot_be_used() {
+        let (_directory, paths) = files(&[SHOP, "{apiVersion: v1, kind: Config}"]);
+        let shop = paths[0].display();
+        let of = |number: usize| Place::Files(vec![paths[number].clone()]);
+        let error = connect(&of(0), Some("ship")).await.err().unwrap();
+        let expected = format!("the kubeconfig {shop} has no context \"ship\"; it has shop, lost");
+        assert_eq!(error.to_string(), expected);
+        let error = connect(&of(0), Some("lost")).await.err().unwrap();
+        let expected = format!("could not use context \"lost\" of the kubeconfig {shop}");
+        assert_eq!(error.to_string(), expected);
+        let error = connect(&of(1), None).await.err().unwrap();
+        let expected = format!(
+            "the kubeconfig {} names no current context; it has none at all",
+            paths[1].display()
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[tokio::test]
+    async fn a_client_needs_no_server_to_be_made() {
+        use_ring();
+        use_ring();
+        let (_directory, paths) = files(&[SHOP]);
+        let place = Place::Files(paths);
+        assert!(connect(&place, None).await.is_ok());
+        assert!(connect(&place, Some("shop")).await.is_ok());
+    }
+}

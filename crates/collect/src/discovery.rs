@@ -192,3 +192,6 @@ fn is_short_name(resource: &Resource, name: &str) -> bool {
 fn is_kind(resource: &Resource, name: &str) -> bool {
     resource.kind.eq_ignore_ascii_case(name)
 }
+
+#[cfg(test)]
+mod tests;

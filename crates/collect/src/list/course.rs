@@ -159,3 +159,170 @@ fn path(question: &Question<'_>) -> String {
         (Scope::Namespaced, None) | (Scope::Cluster, _) => format!("{root}/{plural}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discovery::{Resource, Verbs};
+
+    fn resource(group: &str, plural: &str, scope: Scope) -> Resource {
+        Resource {
+            group: group.to_owned(),
+            version: "v1".to_owned(),
+            kind: String::new(),
+            plural: plural.to_owned(),
+            singular: String::new(),
+            short_names: Vec::new(),
+            scope,
+            verbs: Verbs { get: true, list: true, watch: true },
+        }
+    }
+
+    fn page(version: &str, next: &str) -> ListMeta {
+        ListMeta {
+            resource_version: version.to_owned(),
+            next: next.to_owned(),
+            remaining_item_count: None,
+        }
+    }
+
+    fn gone(continuation: Option<&str>) -> Refusal {
+        let mut refusal = Refusal::from(ListError::TooOld { what: "pods".to_owned() });
+        refusal.continuation = continuation.map(str::to_owned);
+        refusal
+    }
+
+    fn ahead() -> Refusal {
+        let (what, message) = ("pods".to_owned(), String::new());
+        let mut refusal = Refusal::from(ListError::Server { what, code: 504, message });
+        refusal.ahead = true;
+        refusal
+    }
+
+    #[test]
+    fn paths_and_texts_follow_group_scope_and_namespace() {
+        let pods = resource("", "pods", Scope::Namespaced);
+        let nodes = resource("", "nodes", Scope::Cluster);
+        let gateways = resource("gateway.networking.k8s.io", "gateways", Scope::Namespaced);
+        for (resource, namespace, expected, text) in [
+            (&pods, None, "/api/v1/pods", "pods in all namespaces"),
+            (&pods, Some("shop"), "/api/v1/namespaces/shop/pods", "pods in namespace shop"),
+            (&nodes, None, "/api/v1/nodes", "nodes"),
+            (&nodes, Some("shop"), "/api/v1/nodes", "nodes"),
+            (
+                &gateways,
+                Some("a/b?c"),
+                "/apis/gateway.networking.k8s.io/v1/namespaces/a%2Fb%3Fc/gateways",
+                "gateways.gateway.networking.k8s.io in namespace a/b?c",
+            ),
+        ] {
+            let question = Question { namespace, ..Question::all(resource) };
+            assert_eq!(path(&question), expected);
+            assert_eq!(what(&question), text);
+        }
+    }
+
+    #[test]
+    fn a_version_is_asked_for_on_the_first_page_only() {
+        let pods = resource("", "pods", Scope::Namespaced);
+        for (at_least, expected) in [
+            (AtLeast::Now, "/api/v1/pods?limit=500"),
+            (
+                AtLeast::Cached,
+                "/api/v1/pods?limit=500&resourceVersion=1&resourceVersionMatch=NotOlderThan",
+            ),
+            (
+                AtLeast::Version("77"),
+                "/api/v1/pods?limit=500&resourceVersion=77&resourceVersionMatch=NotOlderThan",
+            ),
+        ] {
+            let question = Question { at_least, ..Question::all(&pods) };
+            let mut course = Course::new(&question);
+            assert_eq!(course.uri(), expected);
+            assert_eq!(course.has_read(page("80", "to=ken+/"), 500), None);
+            assert_eq!(course.uri(), "/api/v1/pods?limit=500&continue=to%3Dken%2B%2F");
+            let listed = course.has_read(page("80", ""), 20).unwrap();
+            assert_eq!((listed.resource_version.as_str(), listed.items), ("80", 520));
+            assert_eq!(listed.sweep, Sweep::Yes);
+        }
+    }
+
+    #[test]
+    fn selectors_stay_on_every_page() {
+        let pods = resource("", "pods", Scope::Namespaced);
+        let question = Question {
+            label_selector: "app in (web, shop),tier!=cache",
+            field_selector: "metadata.name=a",
+            page: 7,
+            ..Question::all(&pods)
+        };
+        let mut course = Course::new(&question);
+        let selectors = "labelSelector=app%20in%20%28web%2C%20shop%29%2Ctier%21%3Dcache\
+                         &fieldSelector=metadata.name%3Da";
+        assert_eq!(course.uri(), format!("/api/v1/pods?limit=7&{selectors}"));
+        course.has_read(page("1", "t"), 7);
+        assert_eq!(course.uri(), format!("/api/v1/pods?limit=7&{selectors}&continue=t"));
+    }
+
+    #[test]
+    fn a_version_that_is_gone_or_ahead_is_given_up_once() {
+        let pods = resource("", "pods", Scope::Namespaced);
+        let question = Question { at_least: AtLeast::Version("77"), ..Question::all(&pods) };
+        for refusal in [gone(None), ahead()] {
+            let mut course = Course::new(&question);
+            assert_eq!(course.goes_on(&refusal), Some(()));
+            assert!(!course.begins_anew(), "nothing was handed out");
+            assert_eq!(course.uri(), "/api/v1/pods?limit=500");
+            assert_eq!(course.goes_on(&refusal), None);
+        }
+    }
+
+    #[test]
+    fn a_list_whose_history_is_lost_begins_anew_and_then_takes_what_it_gets() {
+        let pods = resource("", "pods", Scope::Namespaced);
+        let question = Question { at_least: AtLeast::Cached, ..Question::all(&pods) };
+        let mut course = Course::new(&question);
+        for round in ["versioned", "plain"] {
+            assert_eq!(course.has_read(page("5", "t"), 500), None, "{round}");
+            assert_eq!(course.goes_on(&gone(Some("rest"))), Some(()), "{round}");
+            assert!(course.begins_anew(), "{round}");
+            assert!(!course.begins_anew(), "told twice");
+            assert_eq!(course.uri(), "/api/v1/pods?limit=500", "{round}");
+        }
+        assert_eq!(course.has_read(page("6", "t"), 500), None);
+        assert_eq!(course.goes_on(&gone(Some("rest"))), Some(()));
+        assert!(!course.begins_anew());
+        assert_eq!(course.uri(), "/api/v1/pods?limit=500&continue=rest");
+        let listed = course.has_read(page("9", ""), 3).unwrap();
+        let Listed { resource_version, items, sweep, .. } = listed;
+        assert_eq!((resource_version.as_str(), items, sweep), ("6", 503, Sweep::No));
+    }
+
+    #[test]
+    fn without_a_way_to_go_on_the_list_ends() {
+        let pods = resource("", "pods", Scope::Namespaced);
+        let question = Question::all(&pods);
+        let mut course = Course::new(&question);
+        assert_eq!(course.goes_on(&gone(None)), None, "a first page has no version to lose");
+        course.has_read(page("5", "t"), 1);
+        assert_eq!(course.goes_on(&gone(None)), Some(()));
+        course.has_read(page("6", "t"), 1);
+        assert_eq!(course.goes_on(&gone(None)), None);
+        assert_eq!(course.goes_on(&ahead()), None);
+    }
+
+    #[test]
+    fn a_page_that_was_cut_begins_the_list_anew_only_if_it_was_the_first() {
+        let pods = resource("", "pods", Scope::Namespaced);
+        let question = Question::all(&pods);
+        let mut course = Course::new(&question);
+        course.hands_out(0);
+        assert!(!course.begins_anew());
+        course.hands_out(3);
+        assert!(course.begins_anew());
+        course.has_read(page("5", "t"), 10);
+        course.hands_out(3);
+        assert!(!course.begins_anew());
+        assert_eq!(course.has_read(page("5", ""), 4).unwrap().items, 14);
+    }
+}
