@@ -168,3 +168,6 @@ impl Page {
         splitter.finish().map_err(|error| ask.malformed(error).into())
     }
 }
+
+#[cfg(test)]
+mod tests;
