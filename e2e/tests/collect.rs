@@ -5,4 +5,5 @@ mod collect {
     mod support;
     mod discovery;
     mod listing;
+    mod command;
 }

@@ -72,6 +72,8 @@ pub struct Plan {
     keys: Keys,
     projection: Projection,
     reads_release: bool,
+    /// What every object of the kind says of itself, as far as it is read.
+    says_of_itself: Vec<(&'static str, String)>,
     /// The places of the values, in the order of their names.
     order: Vec<usize>,
 }
@@ -124,10 +126,19 @@ impl Plan {
             projection: projection(&readers, trim.as_ref()),
             reads_release: readers.iter().any(Reader::reads_release),
             keys: Keys::new(further),
+            says_of_itself: Vec::new(),
             order: Vec::new(),
             readers,
             trim,
         };
+        let kind = &plan.kind;
+        let version = match kind.group.as_str() {
+            "" | "core" => kind.version.clone(),
+            group => format!("{group}/{}", kind.version),
+        };
+        let says = [("apiVersion", version), ("kind", kind.kind.clone())];
+        let is_read = |(name, _): &(&str, String)| plan.projection.reaches(&[*name]);
+        plan.says_of_itself = says.into_iter().filter(is_read).collect();
         let mut order: Vec<_> =
             (0..plan.readers.len() + usize::from(plan.trim.is_some())).collect();
         order.sort_by(|one, other| plan.name(*one).cmp(plan.name(*other)));
@@ -153,10 +164,11 @@ impl Plan {
         bytes: &[u8],
         about: impl FnOnce(&Header<'_>) -> Option<Option<&'n Namespace>>,
     ) -> Verdict {
-        let object = match read(bytes, &self.projection) {
+        let mut object = match read(bytes, &self.projection) {
             Ok(object) => object,
             Err(error) => return Verdict::Fail(Failure::Object(error.to_string())),
         };
+        self.complete(&mut object);
         let header = Header::of(&object);
         let Some(namespace) = about(&header) else { return Verdict::Skip(Skip::Namespace) };
         if let Some(skip) = self.selection.refusal(&header, namespace) {
@@ -168,6 +180,17 @@ impl Plan {
                 Verdict::Keep { row, redacted }
             }
             Err(failure) => Verdict::Fail(failure),
+        }
+    }
+
+    /// Servers leave the kind out of the items of a list. What reads it must
+    /// find it all the same, or a row would depend on how its object came.
+    fn complete(&self, object: &mut Json<'_>) {
+        let Json::Map(fields) = object else { return };
+        for (name, value) in &self.says_of_itself {
+            if let Err(at) = fields.binary_search_by(|(field, _)| (**field).cmp(*name)) {
+                fields.insert(at, ((*name).into(), Json::Text(value.clone().into())));
+            }
         }
     }
 

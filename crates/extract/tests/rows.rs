@@ -253,6 +253,24 @@ fn a_copy_of_the_object_is_trimmed() {
     assert_eq!(pruned, with(json!({"spec": {"replicas": 2, "list": [2], "env": [{"name": "a"}]}})));
 }
 
+/// Servers leave it out of the items of a list.
+#[test]
+fn the_kind_is_there_even_if_the_object_does_not_say_it() {
+    let spec = json!({
+        "targetGVK": {"group": "apps", "version": "v1", "kind": "Deployment"},
+        "attributes": [{"name": "kind", "path": "$.kind"}, {"name": "api", "path": "$.apiVersion"}],
+        "export": {"mode": "Resource"},
+    });
+    let whole = deployment("web", "u", json!({"spec": {"replicas": 2}}));
+    let mut item = whole.clone();
+    item.as_object_mut().unwrap().retain(|name, _| name != "kind" && name != "apiVersion");
+    let plan = plan(spec);
+    assert_eq!(row(&plan, &item), row(&plan, &whole));
+    assert!(
+        row(&plan, &item).contains(r#""resource":{"apiVersion":"apps/v1","kind":"Deployment""#)
+    );
+}
+
 /// The reference's example of a copy with secrets in it; the literal value is
 /// hidden too.
 #[test]
@@ -403,6 +421,8 @@ fn the_data_of_a_secret_never_leaves_in_a_copy() {
 #[test]
 fn what_a_copy_drops_can_still_be_an_attribute() {
     let object = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
         "metadata": {"name": "a", "managedFields": [{"manager": "m"}]},
         "data": {"manager": "d"},
     });
@@ -415,9 +435,10 @@ fn what_a_copy_drops_can_still_be_an_attribute() {
         let row: Value = serde_json::from_str(&row(&plan, &object)).unwrap();
         row["attributes"].clone()
     };
-    let copy = json!({"metadata": {}, "data": {"manager": "d"}});
+    let with = |data: Value| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": data});
+    let copy = with(json!({"manager": "d"}));
     assert_eq!(export(json!({})), json!({"manager": "m", "resource": copy}));
-    let copy = json!({"metadata": {}, "data": {}});
+    let copy = with(json!({}));
     let everywhere = json!({"jsonPaths": ["$..manager"]});
     assert_eq!(export(everywhere), json!({"manager": "m", "resource": copy}));
 }

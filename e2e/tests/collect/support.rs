@@ -1,13 +1,19 @@
 //! What the tests of this area share.
 
-use std::{path::Path, time::Duration};
+use std::{
+    env, fs,
+    io::Write as _,
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use kollect_api::GroupVersionKind;
 use kollect_collect::{
     Catalogue, Heard, ListError, Listed, Lookup, Place, Question, Resource, connect, list, use_ring,
 };
 use kube::Client;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A client by way of a kubeconfig.
 pub(super) async fn client(kubeconfig: &Path) -> Client {
@@ -93,4 +99,73 @@ pub(super) fn definition(name: &str, kind: &str, scope: &str, versions: &[&str])
         kind.to_lowercase(),
         versions.join(", ")
     )
+}
+
+/// What a run of the binary left behind.
+pub(super) struct Run {
+    pub(super) code: Option<i32>,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+/// Runs the binary, which `cargo test` has built beside the tests.
+pub(super) fn kollect(arguments: &[&str], input: &str) -> Run {
+    let tests = env::current_exe().unwrap();
+    let program = tests.parent().and_then(Path::parent).unwrap().join("kollect");
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+/// So many Deployments in each of some namespaces.
+pub(super) fn deployments(namespaces: &[String], each: usize) -> String {
+    let mut documents = Vec::new();
+    for namespace in namespaces {
+        for number in 0..each {
+            documents.push(format!(
+                r#"{{"apiVersion":"apps/v1","kind":"Deployment","metadata":{{"name":"web-{number}","namespace":"{namespace}"}},
+                    "spec":{{"selector":{{"matchLabels":{{"app":"web"}}}},"template":{{"metadata":{{"labels":{{"app":"web"}}}},
+                    "spec":{{"containers":[{{"name":"web","image":"registry.example/web:{number}"}}]}}}}}}}}"#
+            ));
+        }
+    }
+    documents.join("\n---\n")
+}
+
+/// A profile that reads attributes and keeps a copy, and its target.
+pub(super) fn config(place: &Path, namespaces: &[&str]) -> String {
+    let file = place.join("config.yaml");
+    let profile = json!({
+        "apiVersion": "kollect.dev/v1alpha1", "kind": "KollectProfile",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {
+            "targetGVK": {"group": "apps", "version": "v1", "kind": "Deployment"},
+            "attributes": [
+                {"name": "images", "path": "{.spec.template.spec.containers[*].image}"},
+                {"name": "kind", "path": "$.kind"},
+            ],
+            "export": {"mode": "Resource", "include": "All"},
+        },
+    });
+    let target = json!({
+        "apiVersion": "kollect.dev/v1alpha1", "kind": "KollectTarget",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"profileRef": "web", "includedNamespaces": namespaces},
+    });
+    fs::write(&file, format!("{profile}\n---\n{target}\n")).unwrap();
+    file.display().to_string()
+}
+
+/// The rows of the first record that was printed.
+pub(super) fn items(stdout: &str) -> Value {
+    let records: Value = serde_json::from_str(stdout).unwrap();
+    records[0]["envelope"]["items"].clone()
 }
