@@ -225,6 +225,9 @@ impl Store {
             state.owed.remove(&partition);
             if state.follows() {
                 state.pending.insert(key.clone(), Pending::Drop);
+            }
+            // Who has copied nothing yet may have waited for the partition.
+            if state.follows() || state.from_scratch {
                 self.woken.insert(cursor);
             }
         }

@@ -2,6 +2,7 @@
 
 mod support;
 mod faults;
+mod waiting;
 mod random;
 
 use std::{sync::Arc, time::Duration};
