@@ -73,7 +73,9 @@ impl Breaker {
             Call::Failed { jitter } => {
                 self.failures = self.failures.saturating_add(1);
                 self.on_trial = false;
-                if self.failures >= FAILURES {
+                // Who was let through before it opened says nothing new.
+                let is_known = self.open.is_some_and(|(_, until)| now < until);
+                if self.failures >= FAILURES && !is_known {
                     let times = self.open.map_or(0, |(times, _)| times + 1);
                     let wait = OPEN_AT_FIRST.saturating_mul(1 << times.min(16)).min(OPEN_AT_MOST);
                     let wait = wait.mul_f64(1.0 - jitter.clamp(0.0, 1.0) / 2.0);
@@ -158,6 +160,13 @@ mod tests {
         let mut breaker = broken(5);
         let mut now = at(130);
         for expected in [60, 120, 240, 480, 600, 600] {
+    /// Fifty exports that fail in the same second are one failure.
+    #[test]
+    fn many_that_fail_together_do_not_keep_it_open_longer() {
+        assert_eq!(broken(50).enter(at(100)), Gate::Wait(at(130)));
+        assert_eq!(broken(50).enter(at(130)), Gate::Pass);
+    }
+
             assert_eq!(breaker.enter(now), Gate::Pass);
             breaker.leave(FAILED, now);
             let Gate::Wait(until) = breaker.enter(now) else { panic!("it is closed") };
