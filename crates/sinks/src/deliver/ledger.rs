@@ -31,10 +31,25 @@ impl Ledger {
 
     /// Reads or changes the store.
     pub fn with<T>(&self, operation: impl FnOnce(&mut Store) -> T) -> T {
+        self.operate(None, operation)
+    }
+
+    /// The same for whoever follows a cursor: what it does to the cursor by
+    /// itself is no news to it.
+    pub(super) fn quietly<T>(
+        &self,
+        cursor: CursorId,
+        operation: impl FnOnce(&mut Store) -> T,
+    ) -> T {
+        self.operate(Some(cursor), operation)
+    }
+
+    fn operate<T>(&self, deaf: Option<CursorId>, operation: impl FnOnce(&mut Store) -> T) -> T {
         let mut store = unpoisoned(&self.0.store);
         let answer = operation(&mut store);
-        let woken = store.take_woken();
+        let mut woken = store.take_woken();
         drop(store);
+        woken.retain(|cursor| Some(*cursor) != deaf);
         if !woken.is_empty() {
             let bells = unpoisoned(&self.0.bells);
             for bell in woken.iter().filter_map(|cursor| bells.get(cursor)) {
@@ -47,7 +62,8 @@ impl Ledger {
     /// A cursor, and the bell that rings for it.
     pub(super) fn follow(&self, view: ViewId) -> (CursorId, Bell) {
         let (ring, bell) = watch::channel(());
-        let cursor = unpoisoned(&self.0.store).open_cursor(view);
+        // A new cursor has everything to read; nobody has to be told.
+        let cursor = self.with(|store| store.open_cursor(view));
         unpoisoned(&self.0.bells).insert(cursor, ring);
         (cursor, bell)
     }

@@ -185,22 +185,13 @@ impl Pair {
                 continue;
             }
             let may_write = *lease.borrow_and_update();
-            let until = match self.next() {
+            let until = match self.due() {
                 _ if !may_write => None,
-                Next::Export => {
-                    self.turn(Work::Export, &stop).await;
+                Ok(work) => {
+                    self.turn(work, &stop).await;
                     continue;
                 }
-                Next::Compare => {
-                    self.turn(Work::Compare, &stop).await;
-                    continue;
-                }
-                Next::Verify => {
-                    self.turn(Work::Verify, &stop).await;
-                    continue;
-                }
-                Next::At(moment) => Some(moment),
-                Next::Idle => None,
+                Err(until) => until,
             };
             // News that make no difference do not wake anybody.
             let listens = match &self.hold {
@@ -239,10 +230,20 @@ impl Pair {
         self.context.clock.moment()
     }
 
-    fn next(&self) -> Next {
-        match &self.hold {
-            Some(hold) if self.now() < hold.until => Next::At(hold.until),
-            _ => schedule::next(&self.history, &self.settings.pace, self.now()),
+    /// What is due now, or else when to look again.
+    fn due(&mut self) -> Result<Work, Option<Moment>> {
+        let now = self.now();
+        // One that is over must not keep anybody from listening.
+        self.hold = self.hold.take().filter(|hold| now < hold.until);
+        if let Some(hold) = &self.hold {
+            return Err(Some(hold.until));
+        }
+        match schedule::next(&self.history, &self.settings.pace, now) {
+            Next::Export => Ok(Work::Export),
+            Next::Compare => Ok(Work::Compare),
+            Next::Verify => Ok(Work::Verify),
+            Next::At(moment) => Err(Some(moment)),
+            Next::Idle => Err(None),
         }
     }
 
@@ -275,7 +276,7 @@ impl Pair {
             Command::Configure(settings) => self.configure(*settings),
             Command::Compare => {
                 self.history.compared = None;
-                self.context.ledger.with(|store| store.start_over(self.cursor));
+                self.start_over();
                 self.turn(Work::Compare, stop).await;
             }
             Command::Retire { farewell, budget, answer } => {
@@ -307,10 +308,9 @@ impl Pair {
             self.conflicts.clear();
         }
         if other_source || other_destination {
-            self.context.ledger.with(|store| store.start_over(self.cursor));
+            self.start_over();
             (self.history.failure, self.trouble) = (None, None);
             self.hold = None;
-            self.due_at_once();
         }
         self.publish();
     }
@@ -351,6 +351,12 @@ impl Pair {
             self.hold = None;
             self.due_at_once();
         }
+    }
+
+    /// The next export is everything, and is due.
+    fn start_over(&mut self) {
+        self.context.ledger.quietly(self.cursor, |store| store.start_over(self.cursor));
+        self.due_at_once();
     }
 
     /// What waits has waited long enough.

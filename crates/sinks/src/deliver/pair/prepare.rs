@@ -85,7 +85,7 @@ impl Pair {
         let most = if unit == Unit::Document { usize::MAX } else { batch };
         let acknowledged = self.acknowledged.as_ref().map(|(watermark, _)| *watermark);
         let is_retry = self.history.failure.is_some();
-        let gathered = self.context.ledger.with(|store| {
+        let gathered = self.context.ledger.quietly(cursor, |store| {
             if work == Work::Compare {
                 store.start_over(cursor);
             }

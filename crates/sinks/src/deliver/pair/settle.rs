@@ -49,6 +49,13 @@ fn reaction(error: &SinkError) -> Reaction<'_> {
     }
 }
 
+impl Attempt {
+    /// Once more with everything; a comparison remains one.
+    fn again(&self) -> Then {
+        Then::Again(if self.work == Work::Compare { Work::Compare } else { Work::Export })
+    }
+}
+
 impl Pair {
     /// Acknowledges, or takes note of what went wrong.
     pub(super) async fn settle(&mut self, attempt: Attempt, ended: Ended) -> Then {
@@ -77,12 +84,11 @@ impl Pair {
         let Some(ticket) = ticket else {
             return self.verified(receipt);
         };
-        let (counts, due) = self
-            .context
-            .ledger
-            .with(|store| (store.acknowledge(self.cursor, *ticket), store.is_due(self.cursor)));
+        let (counts, due) = self.context.ledger.quietly(self.cursor, |store| {
+            (store.acknowledge(self.cursor, *ticket), store.is_due(self.cursor))
+        });
         if !counts {
-            return Then::Again(Work::Export);
+            return attempt.again();
         }
         self.forget_refused(&export.change);
         self.refused
@@ -113,7 +119,7 @@ impl Pair {
         if receipt.wrote == Wrote::Nothing {
             return Then::Rest;
         }
-        self.context.ledger.with(|store| store.start_over(self.cursor));
+        self.start_over();
         Then::Again(Work::Compare)
     }
 
@@ -121,9 +127,11 @@ impl Pair {
         let now = self.now();
         if let Some(ticket) = attempt.ticket {
             let effect = error.effect();
-            self.context.ledger.with(|store| store.fail(self.cursor, ticket, effect));
+            self.context
+                .ledger
+                .quietly(self.cursor, |store| store.fail(self.cursor, ticket, effect));
         } else if error.effect() == Effect::Unknown {
-            self.context.ledger.with(|store| store.start_over(self.cursor));
+            self.start_over();
         }
         let reaction = reaction(error);
         let transient = reaction == Reaction::Fail(ErrorClass::Transient);
@@ -140,13 +148,14 @@ impl Pair {
             }
             Reaction::StartOver => {
                 self.start_over();
-                Then::Again(Work::Export)
+                attempt.again()
             }
             Reaction::Reread(cause, found) => self.reread(cause, found, attempt, took).await,
             Reaction::Wait(_) => {
                 let until = self.started + self.settings.warmup;
                 let why = self.settings.scrub.error(error);
                 self.hold = Some(Hold { until, why, for_rows: true });
+                self.due_at_once();
                 Then::Rest
             }
             Reaction::Fail(class) => {
@@ -178,11 +187,8 @@ impl Pair {
             self.conflicts.push(now);
         }
         self.expected = found.cloned().map_or(Expected::Nothing, Expected::Token);
-        if cause == Conflict::OurOwn {
-            return Then::Again(Work::Export);
-        }
-        if self.conflicts.len() < MOST_CONFLICTS {
-            return Then::Again(Work::Export);
+        if cause == Conflict::OurOwn || self.conflicts.len() < MOST_CONFLICTS {
+            return attempt.again();
         }
         let writer = found.map_or("nobody we know", |token| token.writer.as_str());
         let message = format!(
@@ -193,10 +199,6 @@ impl Pair {
         self.report(attempt.work, took, Err((ErrorClass::Terminal, &message)));
         self.failed(ErrorClass::Terminal, message);
         Then::Rest
-    }
-
-    fn start_over(&mut self) {
-        self.context.ledger.with(|store| store.start_over(self.cursor));
     }
 
     /// R31: takes leave of the destination, trying until the time is over.

@@ -13,6 +13,25 @@ use super::{
 };
 use crate::{memory::MemoryDestination, sink::SinkError};
 
+/// R5: what the pair itself does to its cursor is no news.
+#[tokio::test(start_paused = true)]
+async fn a_document_that_waits_for_rows_asks_again_when_there_are_news_and_not_before() {
+    let mut bench = Bench::covered();
+    for _ in 0..50 {
+        bench.sink.then(Fault::Fail(SinkError::Waiting(vec![partition_key("mail")])));
+    }
+    let state = bench.start();
+    pass(seconds(60)).await;
+    assert_eq!(bench.sink.seconds(), [0]);
+    assert!(matches!(state.borrow().phase, Phase::Progressing(_)));
+    bench.ledger.with(|store| store.uncover(bench.partition));
+    pass(seconds(60)).await;
+    assert_eq!(bench.sink.seconds(), [0, 60]);
+    bench.sink.faults.lock().unwrap().clear();
+    pass(Duration::from_mins(9)).await;
+    assert_eq!(bench.sink.seconds(), [0, 60, 600]);
+}
+
 /// R5: what is withdrawn is not waited for.
 #[tokio::test(start_paused = true)]
 async fn the_first_export_does_not_wait_for_what_is_withdrawn() {
