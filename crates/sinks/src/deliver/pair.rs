@@ -112,6 +112,8 @@ pub(crate) struct Pair {
     conflicts: Vec<Moment>,
     /// Nothing is done before this time, and why; new rows may end it.
     hold: Option<Hold>,
+    /// Whether somebody has asked for a comparison that has not been done.
+    is_asked: bool,
     last_export: Option<Timestamp>,
     receipt: Option<Receipt>,
     state: watch::Sender<PairState>,
@@ -159,6 +161,7 @@ impl Pair {
             refused: BTreeMap::new(),
             conflicts: Vec::new(),
             hold: None,
+            is_asked: false,
             last_export: None,
             receipt: None,
             state,
@@ -239,6 +242,7 @@ impl Pair {
             return Err(Some(hold.until));
         }
         match schedule::next(&self.history, &self.settings.pace, now) {
+            Next::Export if self.is_asked => Ok(Work::Compare),
             Next::Export => Ok(Work::Export),
             Next::Compare => Ok(Work::Compare),
             Next::Verify => Ok(Work::Verify),
@@ -275,9 +279,12 @@ impl Pair {
         match command {
             Command::Configure(settings) => self.configure(*settings),
             Command::Compare => {
-                self.history.compared = None;
-                self.start_over();
-                self.turn(Work::Compare, stop).await;
+                self.is_asked = true;
+                self.due_at_once();
+                // R14: without the lease it waits for it.
+                if *self.context.lease.held().borrow() {
+                    self.turn(Work::Compare, stop).await;
+                }
             }
             Command::Retire { farewell, budget, answer } => {
                 let outcome = self.retire(farewell, budget, stop).await;

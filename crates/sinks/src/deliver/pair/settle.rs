@@ -104,6 +104,7 @@ impl Pair {
         {
             self.history.compared = Some(now);
         }
+        self.is_asked &= *work != Work::Compare;
         if receipt.wrote != Wrote::Nothing {
             self.receipt = Some(receipt);
         }
