@@ -262,7 +262,9 @@ impl Pair {
                 return self.wait_for("the sink fails again and again, and is left alone", until);
             }
             let Some(attempt) = self.prepare(work) else {
-                return self.context.breakers().leave(&sink, Call::Given, now);
+                self.context.breakers().leave(&sink, Call::Given, now);
+                // What waited may have come to nothing.
+                return self.publish();
             };
             let outcome = self.run_attempt(&attempt, stop).await;
             match self.settle(attempt, outcome).await {

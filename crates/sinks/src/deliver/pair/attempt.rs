@@ -65,9 +65,11 @@ impl Pair {
         let mut task = JoinSet::new();
         task.spawn(work);
         let mut alive = self.now();
+        let clock = Arc::clone(&self.context.clock);
         loop {
             let now = self.now();
             let deadline = alive + self.settings.deadline;
+            let lag_ends = self.lag_ends();
             tokio::select! {
                 biased;
                 Some(ended) = task.join_next() => {
@@ -76,7 +78,7 @@ impl Pair {
                 () = progress.moved() => alive = self.now(),
                 () = async {
                     let by = stop.deadline().await;
-                    sleep(Some(by), self.now()).await;
+                    sleep(Some(by), clock.moment()).await;
                 } => {
                     progress.abandon();
                     return Ended::Abandoned;
@@ -85,7 +87,11 @@ impl Pair {
                     progress.abandon();
                     return Ended::Done(Err(SinkError::Stalled(self.settings.deadline)));
                 }
-                () = sleep(self.lag_ends(), now) => self.publish(),
+                () = sleep(lag_ends, now) => self.publish(),
+                // What comes now has begun to wait.
+                Ok(()) = self.bell.changed(), if self.history.waiting.is_none() => {
+                    self.rows_came();
+                }
             }
         }
     }

@@ -19,15 +19,20 @@ impl Pair {
     pub(super) fn lag_ends(&self) -> Option<Moment> {
         let is_synced =
             matches!(self.state.borrow().phase, Phase::Exported | Phase::Partial { .. });
-        let waiting = self.history.waiting?;
+        self.late_at().filter(|_| is_synced)
+    }
+
+    /// The same, whatever the copy is called now.
+    fn late_at(&self) -> Option<Moment> {
+        let (since, _) = self.history.waiting?;
         let last = self.history.success.map_or(Duration::ZERO, |(_, took)| took);
         let limit = schedule::lag_limit(&self.settings.pace, last);
         // What has never been copied in full has no lag; it is not there.
-        is_synced.then_some(self.fresh?.max(waiting.0) + limit)
+        Some(self.fresh?.max(since) + limit)
     }
 
     fn is_late(&self) -> bool {
-        self.lag_ends().is_some_and(|ends| ends <= self.now())
+        self.late_at().is_some_and(|ends| ends <= self.now())
     }
 
     /// R22: says how the pair is doing, if that is news.

@@ -108,8 +108,13 @@ impl Pair {
         if receipt.wrote != Wrote::Nothing {
             self.receipt = Some(receipt);
         }
-        // What came meanwhile has waited while the export ran.
-        self.history.waiting = due.then_some((Moment::ZERO, Moment::ZERO));
+        // What came meanwhile has waited while the export ran; what did not
+        // fit into it has waited since it came.
+        let since = match self.history.waiting {
+            Some((first, _)) if !*is_last => first,
+            _ => Moment::ZERO,
+        };
+        self.history.waiting = due.then_some((since, Moment::ZERO));
         Then::Rest
     }
 

@@ -49,6 +49,74 @@ async fn the_first_export_does_not_wait_for_what_is_withdrawn() {
     assert_eq!(bench.sink.seconds(), [5]);
 }
 
+/// R22: that nothing changes while a pair is late does not make it current.
+#[tokio::test(start_paused = true)]
+async fn who_is_late_stays_late_while_its_sink_is_left_alone() {
+    let mut bench = Bench::covered();
+    let state = bench.start();
+    pass(seconds(1)).await;
+    let mut other = pair("db");
+    other.inventory.name = "other".into();
+    for _ in 0..5 {
+        bench.sink.then(Fault::Fail(unreachable(Effect::None)));
+    }
+    // Whoever tries first is in no hurry.
+    bench.sink.then(Fault::Hang);
+    let settings = bench.settings();
+    drop(bench.delivery.set(other, settings));
+    pass(seconds(50)).await;
+    bench.put("a", 1);
+    pass(seconds(35)).await;
+    let mut watched = state.clone();
+    assert!(!watched.borrow_and_update().phase.is_synced());
+    let news = tokio::time::timeout(seconds(60), watched.changed()).await;
+    assert!(news.is_err(), "somebody could have seen it in sync");
+}
+
+/// R22: a change is late however long the comparison takes that it missed.
+#[tokio::test(start_paused = true)]
+async fn a_change_that_comes_during_a_comparison_is_not_forgotten() {
+    let mut bench = Bench::covered();
+    bench.put("a", 1);
+    let pace = Pace { compare: Duration::from_hours(6), ..Pace::default() };
+    let settings = PairSettings { pace, ..bench.settings() };
+    let state = bench.delivery.set(pair("db"), settings);
+    pass(Duration::from_hours(6) - seconds(10)).await;
+    bench.sink.then(Fault::Slow(seconds(600), 600));
+    pass(seconds(20)).await;
+    assert_eq!((bench.sink.count(), state.borrow().phase.is_synced()), (2, true));
+    pass(seconds(40)).await;
+    assert!(state.borrow().phase.is_synced());
+    bench.put("a", 2);
+    pass(seconds(40)).await;
+    assert!(matches!(state.borrow().phase, Phase::Progressing(_)));
+    pass(seconds(600)).await;
+    bench.assert_current();
+    assert_eq!(state.borrow().phase, Phase::Exported);
+}
+
+/// R22: a burst that needs several exports is not late because nothing
+/// changed for an hour before it.
+#[tokio::test(start_paused = true)]
+async fn a_burst_after_a_quiet_hour_is_not_late_at_once() {
+    let mut bench = Bench::covered();
+    let settings = PairSettings { batch: 2, ..bench.settings() };
+    let state = bench.delivery.set(pair("db"), settings);
+    pass(Duration::from_hours(1)).await;
+    for number in 0..10 {
+        bench.put(&format!("row-{number}"), 1);
+    }
+    for _ in 0..10 {
+        bench.sink.then(Fault::Slow(seconds(2), 2));
+    }
+    for _ in 0..100 {
+        pass(Duration::from_millis(100)).await;
+        assert_eq!(state.borrow().phase, Phase::Exported);
+    }
+    pass(seconds(60)).await;
+    bench.assert_current();
+}
+
 /// R14 and R15: a comparison that was asked for waits for the lease.
 #[tokio::test(start_paused = true)]
 async fn a_comparison_that_was_asked_for_waits_for_the_lease_and_is_then_done() {
