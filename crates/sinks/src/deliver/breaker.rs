@@ -111,6 +111,11 @@ impl Breakers {
         }
     }
 
+    /// Forgets what is known about a sink, because it is another now.
+    pub(super) fn forget(&self, sink: &SinkKey) {
+        self.of(sink, |breaker| *breaker = Breaker::default());
+    }
+
     /// Tells when the sink has recovered.
     pub(super) fn recovery(&self, sink: &SinkKey) -> watch::Receiver<()> {
         let mut breakers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -155,11 +160,6 @@ mod tests {
         assert_eq!(breaker.enter(at(132)), Gate::Pass);
     }
 
-    #[test]
-    fn it_stays_open_longer_each_time_and_never_for_ever() {
-        let mut breaker = broken(5);
-        let mut now = at(130);
-        for expected in [60, 120, 240, 480, 600, 600] {
     /// Fifty exports that fail in the same second are one failure.
     #[test]
     fn many_that_fail_together_do_not_keep_it_open_longer() {
@@ -167,6 +167,11 @@ mod tests {
         assert_eq!(broken(50).enter(at(130)), Gate::Pass);
     }
 
+    #[test]
+    fn it_stays_open_longer_each_time_and_never_for_ever() {
+        let mut breaker = broken(5);
+        let mut now = at(130);
+        for expected in [60, 120, 240, 480, 600, 600] {
             assert_eq!(breaker.enter(now), Gate::Pass);
             breaker.leave(FAILED, now);
             let Gate::Wait(until) = breaker.enter(now) else { panic!("it is closed") };

@@ -313,8 +313,7 @@ impl Pair {
             || old.generation != self.settings.generation;
         let other_destination = old.destination != self.settings.destination;
         if other_destination {
-            self.expected = Expected::Unread;
-            self.conflicts.clear();
+            self.meet();
         }
         if other_source || other_destination {
             self.start_over();
@@ -322,6 +321,15 @@ impl Pair {
             self.hold = None;
         }
         self.publish();
+    }
+
+    /// What is known about one destination says nothing about another.
+    fn meet(&mut self) {
+        self.expected = Expected::Unread;
+        self.conflicts.clear();
+        self.refused.clear();
+        (self.acknowledged, self.fresh, self.history.compared) = (None, None, None);
+        self.context.breakers().forget(&self.key.sink);
     }
 
     /// Whether there is something to export.

@@ -157,3 +157,45 @@ async fn a_comparison_that_was_asked_for_is_done_however_often_it_fails() {
     assert_eq!(bench.sink.count(), calls + 1);
     bench.assert_current();
 }
+
+/// R30: what another destination held says nothing about this one.
+#[tokio::test(start_paused = true)]
+async fn another_destination_is_not_current_before_it_was_written() {
+    let mut bench = Bench::covered();
+    bench.put("a", 1);
+    bench.put("b\0ad", 1);
+    let state = bench.start();
+    pass(seconds(1)).await;
+    let elsewhere = MemoryDestination::default();
+    let sink = FaultySink::new(&elsewhere, &bench.clock);
+    sink.then(Fault::Slow(seconds(10), 10));
+    let settings = PairSettings {
+        sink: Arc::clone(&sink) as _,
+        destination: "another table".into(),
+        ..bench.settings()
+    };
+    bench.delivery.set(pair("db"), settings);
+    pass(seconds(5)).await;
+    assert!(matches!(state.borrow().phase, Phase::Progressing(_)));
+    assert_eq!(state.borrow().content, None);
+    pass(seconds(10)).await;
+    assert!(matches!(state.borrow().phase, Phase::Partial { .. }));
+    bench.destination = elsewhere;
+    assert_eq!(bench.copied().len(), 1);
+}
+
+/// R20: whoever mends a sink does not wait for its breaker.
+#[tokio::test(start_paused = true)]
+async fn a_sink_that_was_mended_is_tried_at_once() {
+    let mut bench = Bench::covered();
+    for _ in 0..100 {
+        bench.sink.then(Fault::Fail(unreachable(Effect::None)));
+    }
+    let state = bench.start();
+    pass(Duration::from_mins(30)).await;
+    bench.sink.faults.lock().unwrap().clear();
+    let settings = PairSettings { destination: "right address".into(), ..bench.settings() };
+    bench.delivery.set(pair("db"), settings);
+    pass(seconds(1)).await;
+    assert_eq!(state.borrow().phase, Phase::Exported);
+}
