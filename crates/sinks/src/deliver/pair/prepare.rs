@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use kollect_inventory::{
-    Change, Confines, Content, Identity, PartitionChange, Row, Ticket, Watermark, sort,
-    watermark::Trust,
+    Change, Confines, Content, Identity, PartitionChange, Row, Ticket, Watermark,
+    schedule::History, sort, watermark::Trust,
 };
 
 use super::{Attempt, Hold, Pair, Unit};
@@ -105,6 +105,7 @@ impl Pair {
                     },
                 )),
                 None if work == Work::Export && !is_retry => None,
+                None if work == Work::Compare => None,
                 None => Some((
                     Work::Verify,
                     Gathered {
@@ -119,8 +120,18 @@ impl Pair {
         });
         if gathered.is_none() {
             self.history.waiting = None;
+            if work != Work::Export || is_retry {
+                self.come_to_rest();
+            }
         }
         gathered
+    }
+
+    /// The view is gone, and with it everything that could be tried again.
+    fn come_to_rest(&mut self) {
+        self.history = History::default();
+        self.trouble = None;
+        self.is_asked = false;
     }
 
     /// R20: as long as the destination refuses a row, it does not hold the

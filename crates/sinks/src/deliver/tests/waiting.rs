@@ -158,6 +158,18 @@ async fn a_comparison_that_was_asked_for_is_done_however_often_it_fails() {
     bench.assert_current();
 }
 
+/// A pair whose view is gone has nothing to try again.
+#[tokio::test(start_paused = true)]
+async fn a_pair_whose_view_is_gone_comes_to_rest() {
+    let mut bench = Bench::covered();
+    bench.sink.then(Fault::Fail(unreachable(Effect::None)));
+    bench.start();
+    pass(Duration::from_millis(500)).await;
+    bench.ledger.with(|store| store.remove_view(bench.view));
+    pass(Duration::from_mins(20)).await;
+    assert_eq!(bench.sink.count(), 1);
+}
+
 /// R30: what another destination held says nothing about this one.
 #[tokio::test(start_paused = true)]
 async fn another_destination_is_not_current_before_it_was_written() {
