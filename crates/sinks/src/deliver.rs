@@ -34,6 +34,8 @@ use crate::sink::{Farewell, Receipt};
 pub struct Delivery {
     context: Arc<Context>,
     pairs: BTreeMap<PairKey, Handle>,
+    /// Those that were told to end, and may not have yet.
+    leaving: BTreeMap<PairKey, watch::Receiver<PairState>>,
     tasks: JoinSet<PairKey>,
     stop: Stop,
 }
@@ -50,13 +52,15 @@ impl Delivery {
         Self {
             context: Arc::new(context),
             pairs: BTreeMap::new(),
+            leaving: BTreeMap::new(),
             tasks: JoinSet::new(),
             stop: Stop::default(),
         }
     }
 
     /// Starts a pair, or tells a running one what has changed. How it is doing
-    /// can be followed from now on.
+    /// can be followed from now on. It begins when its predecessor has ended,
+    /// so that a farewell does not take what has just been written.
     pub fn set(&mut self, key: PairKey, settings: PairSettings) -> watch::Receiver<PairState> {
         self.reap();
         if let Some(handle) = self.pairs.get(&key) {
@@ -68,7 +72,13 @@ impl Delivery {
         let (commands, inbox) = mpsc::unbounded_channel();
         let (publish, state) = watch::channel(PairState::default());
         let pair = Pair::new(key.clone(), settings, Arc::clone(&self.context), publish);
-        self.tasks.spawn(pair.run(inbox, self.stop.clone()));
+        let (before, stop) = (self.leaving.remove(&key), self.stop.clone());
+        self.tasks.spawn(async move {
+            if let Some(before) = before {
+                ended(before, &stop).await;
+            }
+            pair.run(inbox, stop).await
+        });
         self.pairs.insert(key, Handle { commands, state: state.clone() });
         state
     }
@@ -81,7 +91,7 @@ impl Delivery {
     /// Ends a pair after what it is doing, and leaves its copy as it is.
     pub fn forget(&mut self, key: &PairKey) {
         self.tell(key, Command::Stop);
-        self.pairs.remove(key);
+        self.leave(key);
     }
 
     /// Ends a pair and takes leave of its destination, trying for as long as
@@ -95,7 +105,7 @@ impl Delivery {
     ) -> oneshot::Receiver<Result<Receipt, String>> {
         let (answer, answered) = oneshot::channel();
         self.tell(key, Command::Retire { farewell, budget, answer });
-        self.pairs.remove(key);
+        self.leave(key);
         answered
     }
 
@@ -118,9 +128,26 @@ impl Delivery {
         }
     }
 
+    /// Remembers a pair that was told to end until it has.
+    fn leave(&mut self, key: &PairKey) {
+        if let Some(handle) = self.pairs.remove(key) {
+            self.leaving.insert(key.clone(), handle.state);
+        }
+    }
+
     /// Forgets tasks that have ended.
     fn reap(&mut self) {
         while self.tasks.try_join_next().is_some() {}
+        self.leaving.retain(|_, state| state.has_changed().is_ok());
+    }
+}
+
+/// Waits until a pair has ended, or everything is asked to.
+async fn ended(mut state: watch::Receiver<PairState>, stop: &Stop) {
+    let closed = async { while state.changed().await.is_ok() {} };
+    tokio::select! {
+        () = closed => {}
+        () = stop.asked() => {}
     }
 }
 

@@ -3,6 +3,7 @@
 mod support;
 mod faults;
 mod waiting;
+mod endings;
 mod random;
 
 use std::{sync::Arc, time::Duration};

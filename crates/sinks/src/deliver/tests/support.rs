@@ -62,6 +62,8 @@ pub(super) enum Fault {
     LoseTheAnswer,
     Hang,
     Panic,
+    /// Says this without writing anything.
+    Answer(Receipt),
     /// Takes so long, saying so often that it is alive.
     Slow(Duration, u32),
 }
@@ -115,6 +117,7 @@ impl Sink for FaultySink {
                 self.inner.export(export).await?;
                 Err(unreachable(Effect::Unknown))
             }
+            Some(Fault::Answer(receipt)) => Ok(receipt),
             Some(Fault::Hang) => std::future::pending().await,
             Some(Fault::Panic) => panic!("a bug with password hunter22"),
             Some(Fault::Slow(time, signs)) => {

@@ -1,0 +1,54 @@
+//! What a pair leaves behind: for who comes after it, and for who reads of it.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use kollect_inventory::{
+    Effect,
+    schedule::Pace,
+    watermark::{Conflict, Token},
+};
+use tokio::sync::watch;
+
+use super::{
+    super::{PairSettings, context::Lease, state::Phase},
+    support::{Bench, Fault, pair, pass, seconds, unreachable},
+};
+use crate::{
+    deliver::{Delivery, context::Context},
+    file::{FileSink, destination::FileDestination},
+    sink::{Farewell, Receipt, SinkError, Wrote},
+};
+
+/// R31: a ref that is removed and named again.
+#[tokio::test(start_paused = true)]
+async fn who_comes_back_waits_for_the_farewell_to_end() {
+    let mut bench = Bench::covered();
+    bench.put("a", 1);
+    bench.start();
+    pass(seconds(1)).await;
+    bench.sink.then(Fault::Fail(unreachable(Effect::None)));
+    let answer = bench.delivery.retire(&pair("db"), Farewell::Deleted, Duration::from_mins(10));
+    let state = bench.start();
+    answer.await.unwrap().unwrap();
+    pass(seconds(10)).await;
+    assert_eq!(state.borrow().phase, Phase::Exported);
+    bench.assert_current();
+}
+
+/// A pair that was told to end finishes what it is doing.
+#[tokio::test(start_paused = true)]
+async fn who_comes_back_waits_for_the_export_that_runs() {
+    let mut bench = Bench::covered();
+    bench.put("a", 1);
+    bench.sink.then(Fault::Slow(seconds(10), 10));
+    bench.start();
+    pass(seconds(1)).await;
+    bench.delivery.forget(&pair("db"));
+    let state = bench.start();
+    pass(seconds(5)).await;
+    assert_eq!(bench.sink.count(), 1);
+    pass(seconds(10)).await;
+    assert_eq!((bench.sink.count(), state.borrow().phase.is_synced()), (2, true));
+    bench.assert_current();
+}
