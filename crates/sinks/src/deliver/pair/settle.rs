@@ -8,6 +8,8 @@ use kollect_inventory::{
     watermark::{Conflict, Expected, Token},
 };
 
+use tokio::time::timeout;
+
 use super::{Attempt, CONFLICTS_WITHIN, Hold, MOST_CONFLICTS, Pair, attempt::Ended, sleep};
 use crate::{
     deliver::{breaker::Call, state::Work, stop::Stop},
@@ -185,7 +187,8 @@ impl Pair {
         let now = self.now();
         if cause == Conflict::Foreign {
             // What we expected stays, so that nothing is written without asking.
-            if !self.context.lease.confirm().await {
+            let confirmed = timeout(ASK_AGAIN, self.context.lease.confirm()).await;
+            if !confirmed.unwrap_or(false) {
                 self.wait_for("another process writes this copy now", now + ASK_AGAIN);
                 return Then::Rest;
             }

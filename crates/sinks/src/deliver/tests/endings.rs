@@ -52,3 +52,19 @@ async fn who_comes_back_waits_for_the_export_that_runs() {
     assert_eq!((bench.sink.count(), state.borrow().phase.is_synced()), (2, true));
     bench.assert_current();
 }
+
+/// R14: who does not answer has not confirmed anything.
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_for_ever_to_hear_about_the_lease() {
+    let mut bench = Bench::covered();
+    let mut context = Context::new(bench.ledger.clone(), Arc::clone(&bench.clock) as _, "w1");
+    context.lease = Arc::new(Silent(watch::Sender::new(true)));
+    bench.delivery = Delivery::new(context);
+    bench.sink.then(Fault::Fail(SinkError::Conflict { cause: Conflict::Foreign, found: None }));
+    let pace = Pace { interval: seconds(30), ..Pace::default() };
+    let settings = PairSettings { pace, ..bench.settings() };
+    drop(bench.delivery.set(pair("db"), settings));
+    pass(seconds(1)).await;
+    let ended = tokio::time::timeout(seconds(60), bench.delivery.shut_down(seconds(5))).await;
+    ended.unwrap();
+}
