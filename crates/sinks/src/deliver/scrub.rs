@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use crate::credentials::Credentials;
+use crate::{credentials::Credentials, sink::Receipt};
 
 /// Shorter values would blot out half of every text.
 const SHORTEST: usize = 4;
@@ -50,6 +50,15 @@ impl Scrub {
             source = cause.source();
         }
         self.text(&text)
+    }
+
+    /// What a sink says although nothing failed.
+    pub(super) fn receipt(&self, mut receipt: Receipt) -> Receipt {
+        let reasons = receipt.refused.iter_mut().map(|row| &mut row.reason);
+        for text in reasons.chain(&mut receipt.warnings) {
+            *text = self.text(text);
+        }
+        receipt
     }
 
     /// A text without what is known to be secret.

@@ -63,7 +63,10 @@ impl Pair {
     pub(super) async fn settle(&mut self, attempt: Attempt, ended: Ended) -> Then {
         let took = self.now().saturating_sub(attempt.gathered);
         match ended {
-            Ended::Done(Ok(receipt)) => self.succeeded(&attempt, receipt, took),
+            Ended::Done(Ok(receipt)) => {
+                let receipt = self.settings.scrub.receipt(receipt);
+                self.succeeded(&attempt, receipt, took)
+            }
             Ended::Done(Err(error)) => self.went_wrong(&attempt, &error, took).await,
             // Nobody knows what became of it; the next process will compare.
             Ended::Abandoned => {
@@ -205,6 +208,8 @@ impl Pair {
              give each cluster and each installation its own name or place",
             self.conflicts.len()
         );
+        // Whoever wrote there has chosen its name.
+        let message = self.settings.scrub.text(&message);
         self.report(attempt.work, took, Err((ErrorClass::Terminal, &message)));
         self.failed(ErrorClass::Terminal, message);
         Then::Rest
@@ -222,7 +227,7 @@ impl Pair {
         loop {
             attempts += 1;
             let error = match self.run_retire(farewell, stop).await {
-                Ended::Done(Ok(receipt)) => return Ok(receipt),
+                Ended::Done(Ok(receipt)) => return Ok(self.settings.scrub.receipt(receipt)),
                 Ended::Done(Err(error)) => error,
                 Ended::Abandoned => return Err("the program stops".to_owned()),
             };

@@ -53,6 +53,56 @@ async fn who_comes_back_waits_for_the_export_that_runs() {
     bench.assert_current();
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_a_sink_warns_of_tells_no_secret() {
+    let mut bench = Bench::covered();
+    let identity = super::support::row("a", 1).identity().into_owned();
+    let reason = "the trigger said hunter22".to_owned();
+    bench.sink.then(Fault::Answer(Receipt {
+        wrote: Wrote::Rows { upserted: 1, deleted: 0 },
+        refused: vec![crate::sink::RefusedRow { identity, reason }],
+        warnings: vec!["the view says hunter22".to_owned()],
+        ..Receipt::unchanged(None)
+    }));
+    let state = bench.start();
+    pass(seconds(1)).await;
+    let shown = format!("{:?}", *state.borrow());
+    assert!(shown.contains("the trigger said ***") && shown.contains("the view says ***"));
+    assert!(!shown.contains("hunter22"), "{shown}");
+}
+
+/// R36: the name of another writer is a text that somebody else chose.
+#[tokio::test(start_paused = true)]
+async fn the_name_of_another_writer_is_cut_and_tells_no_secret() {
+    let mut bench = Bench::covered();
+    let writer = format!("hunter22\n{}", "x".repeat(5_000));
+    for _ in 0..3 {
+        bench.sink.then(Fault::Fail(SinkError::Conflict {
+            cause: Conflict::Foreign,
+            found: Some(Token { writer: writer.clone(), sequence: 1 }),
+        }));
+    }
+    let state = bench.start();
+    pass(seconds(1)).await;
+    let Phase::Failed { message, .. } = state.borrow().phase.clone() else { panic!() };
+    assert!(message.len() < 1_100 && message.contains("***"), "{message}");
+}
+
+/// Somebody who grants leases and does not answer.
+#[derive(Debug)]
+struct Silent(watch::Sender<bool>);
+
+#[async_trait]
+impl Lease for Silent {
+    fn held(&self) -> watch::Receiver<bool> {
+        self.0.subscribe()
+    }
+
+    async fn confirm(&self) -> bool {
+        std::future::pending().await
+    }
+}
+
 /// R14: who does not answer has not confirmed anything.
 #[tokio::test(start_paused = true)]
 async fn nobody_waits_for_ever_to_hear_about_the_lease() {
