@@ -89,6 +89,11 @@ impl Sink for FileSink {
         self.blocking(move |shared| shared.export(&export)).await
     }
 
+    /// A path may become free without a change of its row.
+    fn lists_refusals(&self) -> bool {
+        true
+    }
+
     async fn retire(
         &self,
         inventory: &InventoryKey,

@@ -28,6 +28,12 @@ pub trait Sink: fmt::Debug + Send + Sync {
     /// we know, and writes nothing.
     async fn export(&self, export: &Export) -> Result<Receipt, SinkError>;
 
+    /// Whether every receipt names all rows of the view that are refused, and
+    /// not only those of its change.
+    fn lists_refusals(&self) -> bool {
+        false
+    }
+
     /// Takes leave of an inventory: removes what is ours about it, and its
     /// rows too where `farewell` asks for it.
     async fn retire(

@@ -95,7 +95,11 @@ impl Pair {
         if !counts {
             return attempt.again();
         }
-        self.forget_refused(&export.change);
+        if self.settings.sink.lists_refusals() {
+            self.refused.clear();
+        } else {
+            self.forget_refused(&export.change);
+        }
         self.refused
             .extend(receipt.refused.iter().map(|row| (row.identity.clone(), row.reason.clone())));
         let mut watermark = export.watermark;

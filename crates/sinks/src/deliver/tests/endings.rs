@@ -53,6 +53,32 @@ async fn who_comes_back_waits_for_the_export_that_runs() {
     bench.assert_current();
 }
 
+/// R20 and R21: a row that comes with a change of another is no longer missed.
+#[tokio::test(start_paused = true)]
+async fn a_row_whose_path_became_free_is_not_missed_once_it_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let destination = Arc::new(FileDestination::new(directory.path().to_owned()));
+    let spec = serde_json::json!({
+        "type": "file", "file": {"path": "x"}, "layout": {"mode": "perResource"},
+    });
+    let sink = FileSink::new(destination, serde_json::from_value(spec).unwrap());
+    let mut bench = Bench::covered();
+    bench.put("a", 1);
+    let settings = PairSettings { sink: Arc::new(sink), ..bench.settings() };
+    let (first, mut second) = (pair("files"), pair("files"));
+    second.inventory.name = "second".into();
+    drop(bench.delivery.set(first.clone(), settings.clone()));
+    pass(seconds(1)).await;
+    let state = bench.delivery.set(second, settings);
+    pass(seconds(1)).await;
+    assert!(matches!(state.borrow().phase, Phase::Partial { total: 1, .. }));
+    let answer = bench.delivery.retire(&first, Farewell::Released, seconds(10));
+    answer.await.unwrap().unwrap();
+    bench.put("b", 1);
+    pass(seconds(1)).await;
+    assert_eq!(state.borrow().phase, Phase::Exported);
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_a_sink_warns_of_tells_no_secret() {
     let mut bench = Bench::covered();
