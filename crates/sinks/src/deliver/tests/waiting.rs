@@ -81,7 +81,7 @@ async fn a_change_that_comes_during_a_comparison_is_not_forgotten() {
     let pace = Pace { compare: Duration::from_hours(6), ..Pace::default() };
     let settings = PairSettings { pace, ..bench.settings() };
     let state = bench.delivery.set(pair("db"), settings);
-    pass(Duration::from_hours(6) - seconds(10)).await;
+    pass(seconds(6 * 3_600 - 10)).await;
     bench.sink.then(Fault::Slow(seconds(600), 600));
     pass(seconds(20)).await;
     assert_eq!((bench.sink.count(), state.borrow().phase.is_synced()), (2, true));
