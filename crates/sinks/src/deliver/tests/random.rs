@@ -2,14 +2,21 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kollect_inventory::{Effect, schedule::Pace};
+use kollect_inventory::{Effect, schedule::Pace, watermark::Conflict};
 use proptest::prelude::*;
 
 use super::{
     super::{PairSettings, state::Phase},
-    support::{Bench, Fault, FaultySink, pair, pass, refused, seconds, unreachable},
+    support::{
+        Bench, Fault, FaultySink, TestLease, inventory, pair, partition_key, pass, refused,
+        seconds, unreachable,
+    },
 };
-use crate::memory::MemoryDestination;
+use crate::{
+    Unit,
+    memory::MemoryDestination,
+    sink::{Farewell, SinkError},
+};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -17,6 +24,13 @@ enum Step {
     Remove(u8),
     Fault(usize, u8),
     Configure(usize),
+    /// Takes leave of a destination, and comes back at once.
+    Retire(usize, bool),
+    /// Spoils a copy, and asks for a comparison.
+    Spoil(usize),
+    Lease(bool),
+    /// A partition comes that has not been read, or goes.
+    Neighbour(bool),
     Uncover,
     Cover,
     Pass(u64),
@@ -26,8 +40,12 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (0_u8..20, 0_u64..5).prop_map(|(name, value)| Step::Put(name, value)),
         3 => (0_u8..20).prop_map(Step::Remove),
-        3 => (0_usize..3, 0_u8..6).prop_map(|(sink, fault)| Step::Fault(sink, fault)),
+        4 => (0_usize..3, 0_u8..10).prop_map(|(sink, fault)| Step::Fault(sink, fault)),
         1 => (0_usize..3).prop_map(Step::Configure),
+        1 => (0_usize..3, any::<bool>()).prop_map(|(sink, all)| Step::Retire(sink, all)),
+        1 => (0_usize..3).prop_map(Step::Spoil),
+        1 => any::<bool>().prop_map(Step::Lease),
+        1 => any::<bool>().prop_map(Step::Neighbour),
         1 => Just(Step::Uncover),
         1 => Just(Step::Cover),
         4 => prop_oneof![0_u64..300, 1_000_u64..200_000].prop_map(Step::Pass),
@@ -41,14 +59,21 @@ fn fault(kind: u8) -> Fault {
         2 => Fault::Hang,
         3 => Fault::Panic,
         4 => Fault::Fail(refused()),
+        5 => Fault::Fail(SinkError::Waiting(vec![partition_key("mail")])),
+        6 => Fault::Fail(SinkError::OutOfStep),
+        7 => Fault::Fail(SinkError::Behind(1_500)),
+        8 => Fault::Fail(SinkError::Conflict { cause: Conflict::Foreign, found: None }),
         _ => Fault::Slow(seconds(200), 20),
     }
 }
 
-/// Three sinks copy one view: one row-wise, one with a gap, one in tiny
-/// batches. Each has its own troubles.
+/// Three sinks copy one view: one row-wise, one whole documents with a gap,
+/// one in tiny batches. Each has its own troubles.
 async fn play(steps: Vec<Step>) {
-    let mut bench = Bench::covered();
+    let held = tokio::sync::watch::Sender::new(true);
+    let lease = Arc::new(TestLease { held, confirmed: true });
+    let mut bench = Bench::leased(Some(Arc::clone(&lease)));
+    bench.cover();
     let destinations: [MemoryDestination; 3] = Default::default();
     let sinks = destinations.each_ref().map(|one| FaultySink::new(one, &bench.clock));
     let paces = [
@@ -57,14 +82,18 @@ async fn play(steps: Vec<Step>) {
         Pace::default(),
     ];
     let batches = [1_000, 1_000, 2];
+    let units = [Unit::Rows, Unit::Document, Unit::Rows];
     let settings = |bench: &Bench, at: usize, edition: usize| PairSettings {
         sink: Arc::clone(&sinks[at]) as _,
         pace: paces[at],
         batch: batches[at],
+        unit: units[at],
         destination: format!("edition {edition}"),
         ..bench.settings()
     };
-    let uncovered = steps.iter().any(|step| matches!(step, Step::Uncover));
+    let uncovered = steps
+        .iter()
+        .any(|step| matches!(step, Step::Uncover | Step::Neighbour(_) | Step::Spoil(_)));
     let mut states = Vec::new();
     for at in 0..3 {
         let settings = settings(&bench, at, 0);
@@ -79,18 +108,42 @@ async fn play(steps: Vec<Step>) {
                 let settings = settings(&bench, at, edition + 1);
                 drop(bench.delivery.set(pair(&at.to_string()), settings));
             }
+            Step::Retire(at, all) => {
+                let farewell = if all { Farewell::Deleted } else { Farewell::Released };
+                drop(bench.delivery.retire(&pair(&at.to_string()), farewell, seconds(60)));
+                let settings = settings(&bench, at, edition + 1);
+                states[at] = bench.delivery.set(pair(&at.to_string()), settings);
+            }
+            Step::Spoil(at) => {
+                destinations[at].tamper("", &inventory(), Vec::clear);
+                bench.delivery.compare(&pair(&at.to_string()));
+            }
+            Step::Lease(held) => drop(lease.held.send_replace(held)),
+            Step::Neighbour(comes) => bench.ledger.with(|store| {
+                let neighbour = store.join(&partition_key("mail"));
+                if comes {
+                    store.attach(bench.view, neighbour);
+                } else {
+                    store.withdraw(neighbour);
+                }
+            }),
             Step::Uncover => bench.ledger.with(|store| store.uncover(bench.partition)),
             Step::Cover => bench.relist(),
             Step::Pass(milliseconds) => pass(Duration::from_millis(milliseconds)).await,
         }
     }
     bench.relist();
+    lease.held.send_replace(true);
     for sink in &sinks {
         sink.faults.lock().unwrap().clear();
+        sink.calls.lock().unwrap().clear();
     }
     pass(Duration::from_hours(2)).await;
     for (at, destination) in destinations.into_iter().enumerate() {
         assert_eq!(states[at].borrow().phase, Phase::Exported, "sink {at}");
+        // The one in the middle looks at its record twice a minute.
+        let calls = sinks[at].count();
+        assert!(calls < if at == 1 { 300 } else { 60 }, "sink {at} was called {calls} times");
         bench.destination = destination;
         bench.assert_current();
         // What was written while something was uncovered says nothing about
