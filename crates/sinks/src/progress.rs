@@ -26,6 +26,21 @@ impl Progress {
         self.0.moved.notify_one();
     }
 
+    /// Nothing was accepted here, but nothing hangs either.
+    pub(crate) fn alive(&self) {
+        self.0.moved.notify_one();
+    }
+
+    /// How much has been accepted.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.accepted.load(Ordering::Relaxed)
+    }
+
+    /// Whether both are about the same export.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Whether nobody waits for the outcome: what has not been made durable
     /// should not be.
     pub fn is_abandoned(&self) -> bool {

@@ -237,6 +237,19 @@ async fn an_export_that_nobody_waits_for_is_rolled_back() {
     assert_eq!(file.bytes(), before);
 }
 
+/// R17: a comparison that finds nothing to write is not given up either.
+#[tokio::test]
+async fn a_comparison_shows_that_it_is_alive() {
+    let file = File::new();
+    let mut pair = file.pair("shop", "eu-1");
+    let rows = many(10_000, "a");
+    pair.all(&rows).await.unwrap();
+    pair.progress = crate::Progress::default();
+    pair.trust = Trust::Nothing;
+    assert_eq!(pair.all(&rows).await.unwrap().wrote, wrote(0, 0));
+    assert_eq!(pair.progress.count(), 8_192);
+}
+
 /// Counts, images, and what the record says, in one reading.
 fn glance(reader: &mut Connection) -> (i64, i64, i64) {
     let text = "SELECT count(*), count(DISTINCT json_extract(payload, '$.attributes.image')), \
