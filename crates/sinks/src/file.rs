@@ -39,6 +39,7 @@ use crate::{
         ownership::{self, Line, Shard},
         path::private_folder,
     },
+    progress::Progress,
     sink::{Export, Farewell, InventoryKey, Receipt, Sink, SinkError, Wrote},
 };
 
@@ -106,7 +107,7 @@ impl Sink for FileSink {
 
 impl Shared {
     fn probe(&self) -> Result<String, SinkError> {
-        let session = self.destination.enter()?;
+        let session = self.destination.enter(&Progress::default())?;
         session.folder.try_out().map_err(during("write a file", Effect::None))?;
         Ok(format!("files can be written to {}", self.destination.path().display()))
     }
@@ -116,7 +117,7 @@ impl Shared {
             .map_err(|error| SinkError::Unusable(chain(&error)))?;
         let home = self.home(&export.inventory)?;
         let projection = self.projection(&layout, export);
-        let session = self.destination.enter()?;
+        let session = self.destination.enter(&export.progress)?;
         if export.progress.is_abandoned() {
             return Err(abandoned(Effect::None));
         }
@@ -203,7 +204,7 @@ impl Shared {
 
     fn retire(&self, inventory: &InventoryKey, farewell: Farewell) -> Result<Receipt, SinkError> {
         let home = self.home(inventory)?;
-        let session = self.destination.enter()?;
+        let session = self.destination.enter(&Progress::default())?;
         self.copies().remove(inventory);
         let folder = &session.folder;
         let reading = during("read the ownership list", Effect::None);

@@ -19,6 +19,7 @@
 mod sink;
 mod schema;
 mod progress;
+mod turn;
 mod credentials;
 mod deliver;
 mod memory;

@@ -24,7 +24,10 @@ use self::{
     record::Stored,
     write::{Writer, Written},
 };
-use crate::sink::{Export, Farewell, InventoryKey, Receipt, Sink, SinkError, Wrote};
+use crate::{
+    progress::Progress,
+    sink::{Export, Farewell, InventoryKey, Receipt, Sink, SinkError, Wrote},
+};
 
 /// Grows when the same rows would be stored in another way.
 const FORMAT: &str = "sqlite 1";
@@ -45,10 +48,11 @@ impl SqliteSink {
     async fn run<T: Send + 'static>(
         &self,
         action: &'static str,
+        progress: Progress,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, SinkError> {
         let destination = Arc::clone(&self.destination);
-        let turn = tokio::task::spawn_blocking(move || destination.turn(action, work));
+        let turn = tokio::task::spawn_blocking(move || destination.turn(action, &progress, work));
         match turn.await.map_err(tokio::task::JoinError::try_into_panic) {
             Ok(outcome) => outcome,
             Err(Ok(panic)) => panic::resume_unwind(panic),
@@ -64,12 +68,13 @@ impl SqliteSink {
 #[async_trait]
 impl Sink for SqliteSink {
     async fn probe(&self) -> Result<String, SinkError> {
-        self.run("look at the file", probe).await
+        self.run("look at the file", Progress::default(), probe).await
     }
 
     async fn export(&self, export: &Export) -> Result<Receipt, SinkError> {
         let (export, cluster) = (export.clone(), Arc::clone(&self.cluster));
-        self.run("write the export", move |connection| {
+        let progress = export.progress.clone();
+        self.run("write the export", progress, move |connection| {
             Turn { owner: Owner::new(&export.inventory, &cluster), export: &export }
                 .export(connection)
         })
@@ -85,7 +90,7 @@ impl Sink for SqliteSink {
             return Ok(Receipt::unchanged(None));
         }
         let (inventory, cluster) = (inventory.clone(), Arc::clone(&self.cluster));
-        self.run("take leave of the inventory", move |connection| {
+        self.run("take leave of the inventory", Progress::default(), move |connection| {
             retire(connection, Owner::new(&inventory, &cluster), farewell)
         })
         .await

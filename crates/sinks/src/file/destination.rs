@@ -4,7 +4,7 @@ use std::{
     fs::{File, TryLockError},
     io,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::MutexGuard,
     thread,
     time::Duration,
 };
@@ -16,11 +16,11 @@ use cap_std::{
 use kollect_inventory::Effect;
 
 use super::{
-    fault::during,
+    fault::{abandoned, during},
     folder::{Folder, OURS},
     neighbours::Neighbours,
 };
-use crate::sink::SinkError;
+use crate::{progress::Progress, sink::SinkError, turn::Turns};
 
 /// Locked while an export runs; the kernel unlocks it when the process dies.
 /// No cluster is called like it.
@@ -36,7 +36,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct FileDestination {
     path: PathBuf,
     /// Held by the export that runs.
-    turn: Mutex<Neighbours>,
+    turn: Turns<Neighbours>,
 }
 
 /// A turn in the directory.
@@ -55,7 +55,7 @@ impl FileDestination {
     /// Names a directory. It is opened, and made if it is missing, whenever an
     /// export begins, so that it may be unmounted and mounted in between.
     pub fn new(path: PathBuf) -> Self {
-        Self { path, turn: Mutex::default() }
+        Self { path, turn: Turns::default() }
     }
 
     /// Where it is.
@@ -64,9 +64,9 @@ impl FileDestination {
     }
 
     /// Waits for a turn.
-    pub(super) fn enter(&self) -> Result<Session<'_>, SinkError> {
+    pub(super) fn enter(&self, progress: &Progress) -> Result<Session<'_>, SinkError> {
         // What a panic elsewhere leaves behind is a cache of whole entries.
-        let neighbours = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let neighbours = self.turn.enter(progress).ok_or_else(|| abandoned(Effect::None))?;
         let dir = self.open().map_err(during("open the directory", Effect::None))?;
         let lock = lock_file(&dir).map_err(during("open the lock", Effect::None))?;
         self.wait_for(&lock).map_err(during("lock the directory", Effect::None))?;

@@ -3,14 +3,13 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use super::{error::Fault, layout, shown};
-use crate::sink::SinkError;
+use crate::{progress::Progress, sink::SinkError, turn::Turns};
 
 /// An SQLite file.
 ///
@@ -21,7 +20,7 @@ pub struct SqliteDestination {
     path: PathBuf,
     patience: Duration,
     makes_directory: bool,
-    open: Mutex<Option<Open>>,
+    open: Turns<Option<Open>>,
 }
 
 #[derive(Debug)]
@@ -39,7 +38,7 @@ impl SqliteDestination {
             path: path.into(),
             patience: Duration::from_secs(5),
             makes_directory: false,
-            open: Mutex::default(),
+            open: Turns::default(),
         }
     }
 
@@ -65,10 +64,13 @@ impl SqliteDestination {
     pub(super) fn turn<T>(
         &self,
         action: &'static str,
+        progress: &Progress,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault>,
     ) -> Result<T, SinkError> {
         // A panic elsewhere has rolled its transaction back.
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut open) = self.open.enter(progress) else {
+            return Err(Fault::abandoned().during(action, &self.path));
+        };
         // What is written to a file that was removed would be acknowledged and lost.
         if open.as_ref().is_some_and(|open| open.file != file_id(&self.path)) {
             *open = None;

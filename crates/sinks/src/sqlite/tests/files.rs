@@ -30,7 +30,7 @@ async fn commits_are_synchronised_and_readers_do_not_wait() {
     let file = File::new();
     file.pair("shop", "eu-1").sink.probe().await.unwrap();
     assert_eq!(file.query("PRAGMA journal_mode"), [["wal"]]);
-    let level = file.destination.turn("look", |connection| {
+    let level = file.destination.turn("look", &crate::Progress::default(), |connection| {
         Ok(connection.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0))?)
     });
     assert_eq!(level.unwrap(), 2);
