@@ -11,11 +11,14 @@ use http::{
     header::{ACCEPT, ACCEPT_ENCODING, RETRY_AFTER},
 };
 use http_body_util::BodyExt as _;
-use kube::{Client, client::Body};
+use kube::{
+    Client,
+    client::{AuthError, Body},
+};
 use serde::Deserialize;
 use tokio::time::{sleep, timeout};
 
-use crate::{list::error::ListError, split::SplitError};
+use crate::{connect::cause::Cause, list::error::ListError, split::SplitError};
 
 /// How long the server may send nothing. It is not for the whole answer: a long
 /// list over a slow link is no failure.
@@ -87,16 +90,16 @@ impl Ask<'_> {
 
     fn unreachable(&self, error: kube::Error) -> ListError {
         let what = self.what.to_owned();
-        match error {
-            kube::Error::Auth(source) => {
-                ListError::NoCredentials { what, source: Box::new(source) }
-            }
+        let source = match error {
+            kube::Error::Auth(error) => Box::new(error),
             // Their own texts repeat the cause, which stands in the chain anyway.
-            kube::Error::Service(source) => ListError::Unreachable { what, source },
-            kube::Error::HyperError(source) => {
-                ListError::Unreachable { what, source: Box::new(source) }
-            }
-            source => ListError::Unreachable { what, source: Box::new(source) },
+            kube::Error::Service(source) => source,
+            kube::Error::HyperError(error) => Box::new(error),
+            error => Box::new(error),
+        };
+        match source.downcast_ref::<AuthError>() {
+            Some(error) => ListError::NoCredentials { what, source: Cause::of_credentials(error) },
+            None => ListError::Unreachable { what, source },
         }
     }
 
@@ -190,12 +193,12 @@ struct StatusMeta {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Details {
-    causes: Option<Vec<Cause>>,
+    causes: Option<Vec<StatusCause>>,
     retry_after_seconds: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Cause {
+struct StatusCause {
     reason: Option<String>,
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Credential plugins, token files and client certificates are kube's work.
 
+pub(crate) mod cause;
+
 use std::{
     env,
     ffi::OsStr,
@@ -13,8 +15,10 @@ use std::{
 use http::{HeaderValue, header::USER_AGENT};
 use kube::{
     Client, Config,
-    config::{InClusterError, KubeConfigOptions, Kubeconfig, KubeconfigError},
+    config::{InClusterError, KubeConfigOptions, Kubeconfig},
 };
+
+use self::cause::Cause;
 
 /// A server that is there answers within this, also from afar.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -45,7 +49,7 @@ pub struct Contexts {
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     #[error("could not read the kubeconfig {}", file.display())]
-    Read { file: PathBuf, source: Box<KubeconfigError> },
+    Read { file: PathBuf, source: Cause },
 
     #[error("the kubeconfig {place} has no context {context:?}{}", among(names))]
     NoSuchContext { place: Place, context: String, names: Vec<String> },
@@ -54,13 +58,13 @@ pub enum ConnectError {
     NoCurrentContext { place: Place, names: Vec<String> },
 
     #[error("could not use context {context:?} of the kubeconfig {place}")]
-    Context { place: Place, context: String, source: Box<KubeconfigError> },
+    Context { place: Place, context: String, source: Cause },
 
     #[error("could not find the way from this pod to its API server")]
     InCluster(#[source] Box<InClusterError>),
 
     #[error("could not make a client for {of}")]
-    Client { of: String, source: Box<kube::Error> },
+    Client { of: String, source: Cause },
 }
 
 impl Place {
@@ -93,9 +97,9 @@ impl Place {
                 continue;
             }
             let read = Kubeconfig::read_from(file).and_then(|next| merged.merge(next));
-            merged = read.map_err(|source| ConnectError::Read {
+            merged = read.map_err(|error| ConnectError::Read {
                 file: file.clone(),
-                source: Box::new(source),
+                source: Cause::of_kubeconfig(&error),
             })?;
         }
         Ok(merged)
@@ -151,7 +155,8 @@ pub async fn connect(place: &Place, context: Option<&str>) -> Result<Client, Con
     // The states of a list and of a watch decide what is tried again.
     config.default_retry = false;
     config.headers.push((USER_AGENT, HeaderValue::from_static(AGENT)));
-    Client::try_from(config).map_err(|source| ConnectError::Client { of, source: Box::new(source) })
+    Client::try_from(config)
+        .map_err(|error| ConnectError::Client { of, source: Cause::of_client(&error) })
 }
 
 /// The configuration of a context, and what to call it.
@@ -172,7 +177,10 @@ async fn configured(
     let options = KubeConfigOptions { context: Some(context.clone()), ..Default::default() };
     match Config::from_custom_kubeconfig(kubeconfig, &options).await {
         Ok(config) => Ok((config, format!("context {context:?} of the kubeconfig {place}"))),
-        Err(source) => Err(ConnectError::Context { place, context, source: Box::new(source) }),
+        Err(error) => {
+            let source = Cause::of_kubeconfig(&error);
+            Err(ConnectError::Context { place, context, source })
+        }
     }
 }
 
@@ -281,6 +289,21 @@ current-context: lab
             paths[1].display()
         );
         assert_eq!(error.to_string(), expected);
+    }
+
+    #[tokio::test]
+    async fn a_plugin_that_fails_is_named_with_what_it_says_to_people() {
+        let plugin = "{apiVersion: v1, kind: Config, current-context: x, \
+                      clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}], \
+                      contexts: [{name: x, context: {cluster: c, user: u}}], \
+                      users: [{name: u, user: {exec: {interactiveMode: Never, \
+                      apiVersion: client.authentication.k8s.io/v1, command: sh, \
+                      args: ['-c', 'echo s3cret; echo log in >&2; exit 3']}}}]}";
+        let (_directory, paths) = files(&[plugin]);
+        let error = connect(&Place::Files(paths), None).await.err().unwrap();
+        let cause = error.source().unwrap().to_string();
+        assert!(cause.ends_with("failed (exit status: 3): log in"), "{cause}");
+        assert!(!format!("{error:?}").contains("s3cret"), "{error:?}");
     }
 
     #[tokio::test]

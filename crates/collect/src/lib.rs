@@ -10,6 +10,7 @@
 //!   could not be asked is unknown, and unknown deletes nothing.
 //! - Nothing holds a page of a list, however large the server makes it.
 //! - A deadline is for silence, never for the length of a list.
+//! - No error shows a kubeconfig or what a credential plugin printed.
 //! - Only this crate retries what it asks; the client must not do so by itself,
 //!   which is why [`connect()`] makes it.
 //!
@@ -29,7 +30,7 @@ mod manifest;
 mod dump;
 
 pub use assignment::Assignment;
-pub use connect::{ConnectError, Contexts, Place, connect, contexts, use_ring};
+pub use connect::{ConnectError, Contexts, Place, cause::Cause, connect, contexts, use_ring};
 pub use discovery::{Catalogue, Lookup, Resource, Scope, Verbs, fetch::DiscoveryError};
 pub use dump::Dump;
 pub use intake::{FailedObject, Intake, Keeper, Tally};

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use kollect_inventory::schedule::ErrorClass;
 
-use crate::split::SplitError;
+use crate::{connect::cause::Cause, split::SplitError};
 
 /// Why something could not be listed; each says what that was.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum ListError {
     /// There was nothing to show to the server, for instance because a
     /// credential plugin failed.
     #[error("could not get credentials to list {what}")]
-    NoCredentials { what: String, source: Box<dyn Error + Send + Sync> },
+    NoCredentials { what: String, source: Cause },
 
     /// The version that was asked for, or that a list had begun with, is gone.
     #[error("the server no longer has the version to list {what} from")]
