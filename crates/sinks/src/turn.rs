@@ -61,13 +61,14 @@ impl<T> Turns<T> {
 mod tests {
     use std::sync::Arc;
 
-    use tokio::time::timeout;
+    use tokio::{runtime::Builder, time::timeout};
 
     use super::*;
 
     /// R21: taking turns is no failure.
-    #[tokio::test]
-    async fn who_waits_is_alive_while_the_one_before_is() {
+    #[test]
+    fn who_waits_is_alive_while_the_one_before_is() {
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
         let turns = Arc::new(Turns::<()>::default());
         let (busy, waiting) = (Progress::default(), Progress::default());
         let turn = turns.enter(&busy).unwrap();
@@ -75,9 +76,10 @@ mod tests {
             let (turns, waiting) = (Arc::clone(&turns), waiting.clone());
             thread::spawn(move || turns.enter(&waiting).is_some())
         };
-        timeout(Duration::from_millis(100), waiting.moved()).await.unwrap_err();
+        let moves = |within| runtime.block_on(async { timeout(within, waiting.moved()).await });
+        moves(Duration::from_millis(100)).unwrap_err();
         busy.accepted(1);
-        timeout(Duration::from_secs(10), waiting.moved()).await.unwrap();
+        moves(Duration::from_secs(10)).unwrap();
         drop(turn);
         assert!(behind.join().unwrap());
     }

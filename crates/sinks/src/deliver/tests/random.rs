@@ -4,9 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use kollect_inventory::{Effect, schedule::Pace, watermark::Conflict};
 use proptest::prelude::*;
+use tokio::sync::watch;
 
 use super::{
-    super::{PairSettings, state::Phase},
+    super::{
+        PairSettings,
+        state::{PairState, Phase},
+    },
     support::{
         Bench, Fault, FaultySink, TestLease, inventory, pair, partition_key, pass, refused,
         seconds, unreachable,
@@ -69,56 +73,59 @@ fn fault(kind: u8) -> Fault {
 
 /// Three sinks copy one view: one row-wise, one whole documents with a gap,
 /// one in tiny batches. Each has its own troubles.
-async fn play(steps: Vec<Step>) {
-    let held = tokio::sync::watch::Sender::new(true);
-    let lease = Arc::new(TestLease { held, confirmed: true });
-    let mut bench = Bench::leased(Some(Arc::clone(&lease)));
-    bench.cover();
-    let destinations: [MemoryDestination; 3] = Default::default();
-    let sinks = destinations.each_ref().map(|one| FaultySink::new(one, &bench.clock));
-    let paces = [
-        Pace::default(),
-        Pace { min_gap: seconds(2), interval: seconds(30), ..Pace::default() },
-        Pace::default(),
-    ];
-    let batches = [1_000, 1_000, 2];
-    let units = [Unit::Rows, Unit::Document, Unit::Rows];
-    let settings = |bench: &Bench, at: usize, edition: usize| PairSettings {
-        sink: Arc::clone(&sinks[at]) as _,
-        pace: paces[at],
-        batch: batches[at],
-        unit: units[at],
-        destination: format!("edition {edition}"),
-        ..bench.settings()
-    };
-    let uncovered = steps
-        .iter()
-        .any(|step| matches!(step, Step::Uncover | Step::Neighbour(_) | Step::Spoil(_)));
-    let mut states = Vec::new();
-    for at in 0..3 {
-        let settings = settings(&bench, at, 0);
-        states.push(bench.delivery.set(pair(&at.to_string()), settings));
+struct Game {
+    bench: Bench,
+    lease: Arc<TestLease>,
+    destinations: [MemoryDestination; 3],
+    sinks: [Arc<FaultySink>; 3],
+    states: Vec<watch::Receiver<PairState>>,
+}
+
+impl Game {
+    fn new() -> Self {
+        let lease = Arc::new(TestLease { held: watch::Sender::new(true), confirmed: true });
+        let bench = Bench::leased(Some(Arc::clone(&lease)));
+        bench.cover();
+        let destinations: [MemoryDestination; 3] = Default::default();
+        let sinks = destinations.each_ref().map(|one| FaultySink::new(one, &bench.clock));
+        let mut game = Self { bench, lease, destinations, sinks, states: Vec::new() };
+        for at in 0..3 {
+            let state = game.set(at, 0);
+            game.states.push(state);
+        }
+        game
     }
-    for (edition, step) in steps.into_iter().enumerate() {
+
+    fn set(&mut self, at: usize, edition: usize) -> watch::Receiver<PairState> {
+        let gap = Pace { min_gap: seconds(2), interval: seconds(30), ..Pace::default() };
+        let settings = PairSettings {
+            sink: Arc::clone(&self.sinks[at]) as _,
+            pace: [Pace::default(), gap, Pace::default()][at],
+            batch: [1_000, 1_000, 2][at],
+            unit: [Unit::Rows, Unit::Document, Unit::Rows][at],
+            destination: format!("edition {edition}"),
+            ..self.bench.settings()
+        };
+        self.bench.delivery.set(pair(&at.to_string()), settings)
+    }
+
+    async fn take(&mut self, step: Step, edition: usize) {
+        let bench = &mut self.bench;
         match step {
             Step::Put(name, value) => bench.put(&format!("row-{name}"), value),
             Step::Remove(name) => bench.remove(&format!("row-{name}")),
-            Step::Fault(at, kind) => sinks[at].then(fault(kind)),
-            Step::Configure(at) => {
-                let settings = settings(&bench, at, edition + 1);
-                drop(bench.delivery.set(pair(&at.to_string()), settings));
-            }
+            Step::Fault(at, kind) => self.sinks[at].then(fault(kind)),
+            Step::Configure(at) => drop(self.set(at, edition)),
             Step::Retire(at, all) => {
                 let farewell = if all { Farewell::Deleted } else { Farewell::Released };
                 drop(bench.delivery.retire(&pair(&at.to_string()), farewell, seconds(60)));
-                let settings = settings(&bench, at, edition + 1);
-                states[at] = bench.delivery.set(pair(&at.to_string()), settings);
+                self.states[at] = self.set(at, edition);
             }
             Step::Spoil(at) => {
-                destinations[at].tamper("", &inventory(), Vec::clear);
+                self.destinations[at].tamper("", &inventory(), Vec::clear);
                 bench.delivery.compare(&pair(&at.to_string()));
             }
-            Step::Lease(held) => drop(lease.held.send_replace(held)),
+            Step::Lease(held) => drop(self.lease.held.send_replace(held)),
             Step::Neighbour(comes) => bench.ledger.with(|store| {
                 let neighbour = store.join(&partition_key("mail"));
                 if comes {
@@ -132,13 +139,27 @@ async fn play(steps: Vec<Step>) {
             Step::Pass(milliseconds) => pass(Duration::from_millis(milliseconds)).await,
         }
     }
-    bench.relist();
-    lease.held.send_replace(true);
-    for sink in &sinks {
-        sink.faults.lock().unwrap().clear();
-        sink.calls.lock().unwrap().clear();
+
+    /// Everything is well again, and time passes.
+    async fn end(&mut self) {
+        self.bench.relist();
+        self.lease.held.send_replace(true);
+        for sink in &self.sinks {
+            sink.faults.lock().unwrap().clear();
+            sink.calls.lock().unwrap().clear();
+        }
+        pass(Duration::from_hours(2)).await;
     }
-    pass(Duration::from_hours(2)).await;
+}
+
+async fn play(steps: Vec<Step>) {
+    let uncovered = steps.iter().any(|step| matches!(step, Step::Uncover | Step::Neighbour(_)));
+    let mut game = Game::new();
+    for (edition, step) in steps.into_iter().enumerate() {
+        game.take(step, edition + 1).await;
+    }
+    game.end().await;
+    let Game { mut bench, destinations, sinks, states, .. } = game;
     for (at, destination) in destinations.into_iter().enumerate() {
         assert_eq!(states[at].borrow().phase, Phase::Exported, "sink {at}");
         // The one in the middle looks at its record twice a minute.
