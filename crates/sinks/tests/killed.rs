@@ -8,7 +8,7 @@ fn a_database_survives_a_hundred_kills_and_shows_no_partial_state() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("rows.db");
     let reader = Reader::start(&path);
-    survives(&Kind { name: "sqlite", is_atomic: true, longest: 60 }, &path, 100);
+    survives(&Kind { name: "sqlite", is_atomic: true }, &path, 100);
     let looks = reader.stop();
     assert!(looks > 100, "the reader looked only {looks} times");
 }
@@ -16,21 +16,13 @@ fn a_database_survives_a_hundred_kills_and_shows_no_partial_state() {
 #[test]
 fn a_tree_of_files_survives_a_hundred_kills() {
     let directory = tempfile::tempdir().unwrap();
-    survives(
-        &Kind { name: "tree", is_atomic: false, longest: 300 },
-        &directory.path().join("copy"),
-        100,
-    );
+    survives(&Kind { name: "tree", is_atomic: false }, &directory.path().join("copy"), 100);
 }
 
 #[test]
 fn a_document_survives_twenty_kills_and_is_never_torn() {
     let directory = tempfile::tempdir().unwrap();
-    survives(
-        &Kind { name: "document", is_atomic: true, longest: 60 },
-        &directory.path().join("copy"),
-        20,
-    );
+    survives(&Kind { name: "document", is_atomic: true }, &directory.path().join("copy"), 20);
 }
 
 #[cfg(test)]
@@ -43,6 +35,7 @@ mod support {
         sync::{
             Arc,
             atomic::{AtomicBool, Ordering},
+            mpsc,
         },
         thread::{self, JoinHandle},
         time::Duration,
@@ -56,9 +49,6 @@ mod support {
     pub(crate) struct Kind {
         pub(crate) name: &'static str,
         pub(crate) is_atomic: bool,
-        /// A writer lives at most so many milliseconds: long enough to end
-        /// some exports, and too short to end all.
-        pub(crate) longest: u64,
     }
 
     const SEED: u64 = 20_261_115;
@@ -69,12 +59,15 @@ mod support {
     pub(crate) fn survives(kind: &Kind, path: &Path, kills: u64) {
         let mut acknowledged = 0;
         let mut moment = SEED;
-        for _ in 0..kills {
-            // From before the first byte to the middle of some export.
+        for round in 0..kills {
             moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let wait = Duration::from_micros((moment >> 33) % (kind.longest * 1_000));
-            let from = acknowledged;
-            if let Some(step) = run_and_kill(kind, path, from, wait) {
+            // Before the first acknowledgement, or some time after one of the
+            // next: a slow machine is no reason to get nowhere.
+            let moment = Moment {
+                acknowledgements: round % 4,
+                then: Duration::from_micros((moment >> 33) % 20_000),
+            };
+            if let Some(step) = run_and_kill(kind, path, acknowledged, &moment) {
                 acknowledged = step;
             }
             if kind.is_atomic && acknowledged > 0 {
@@ -96,16 +89,32 @@ mod support {
         assert_eq!(left, 0, "killed writers left files behind");
     }
 
+    /// When a writer is killed: after so many acknowledgements, and so long.
+    struct Moment {
+        acknowledgements: u64,
+        then: Duration,
+    }
+
     /// The last step that was acknowledged before the kill.
-    fn run_and_kill(kind: &Kind, path: &Path, from: u64, wait: Duration) -> Option<u64> {
+    fn run_and_kill(kind: &Kind, path: &Path, from: u64, moment: &Moment) -> Option<u64> {
         let mut child = writer(kind, path, from, u64::MAX);
-        let output = child.stdout.take().unwrap();
-        let lines =
-            thread::spawn(move || BufReader::new(output).lines().map_while(Result::ok).last());
-        thread::sleep(wait);
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (say, said) = mpsc::channel();
+        let reader = thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                say.send(line.parse::<u64>().ok()).unwrap();
+            }
+        });
+        let mut last = None;
+        for _ in 0..moment.acknowledgements {
+            last = said.recv_timeout(Duration::from_mins(1)).unwrap().or(last);
+        }
+        thread::sleep(moment.then);
         child.kill().unwrap();
         child.wait().unwrap();
-        lines.join().unwrap().and_then(|line| line.parse().ok())
+        reader.join().unwrap();
+        // What was said before the end counts, however late it is read.
+        said.try_iter().fold(last, |last, step| step.or(last))
     }
 
     fn writer(kind: &Kind, path: &Path, from: u64, until: u64) -> Child {
