@@ -6,7 +6,7 @@ mod settle;
 mod report;
 mod configure;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, thread, time::Duration};
 
 use jiff::Timestamp;
 use kollect_inventory::{
@@ -226,8 +226,7 @@ impl Pair {
                 Event::Time => self.time_passed(),
             }
         }
-        self.context.ledger.unfollow(self.cursor);
-        self.key
+        self.key.clone()
     }
 
     fn now(&self) -> Moment {
@@ -360,6 +359,19 @@ impl Pair {
         self.history.failure = Some(schedule::Failure { at, class, attempts, jitter });
         self.trouble = Some(message);
         self.publish();
+    }
+}
+
+impl Drop for Pair {
+    /// Gives the cursor up, however the pair ended. One that ended by a bug of
+    /// ours must not go on saying that all is well.
+    fn drop(&mut self) {
+        self.context.ledger.unfollow(self.cursor);
+        if thread::panicking() {
+            let now = self.context.clock.moment();
+            self.context.breakers().leave(&self.key.sink, Call::Given, now);
+            self.broke_down();
+        }
     }
 }
 

@@ -85,6 +85,16 @@ impl Pair {
         Phase::Partial { refused: named.map(row).collect(), total: self.refused.len() }
     }
 
+    /// Says that nobody works on the pair any more.
+    pub(super) fn broke_down(&self) {
+        let message = "the delivery of this copy ended by a bug in Kollect".to_owned();
+        let retry_at = self.context.clock.timestamp();
+        self.state.send_modify(|state| {
+            state.phase =
+                Phase::Failed { class: ErrorClass::Transient, message, attempts: 1, retry_at };
+        });
+    }
+
     pub(super) fn report(
         &self,
         work: Work,

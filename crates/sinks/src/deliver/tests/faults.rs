@@ -5,7 +5,11 @@ use std::{sync::Arc, time::Duration};
 use kollect_inventory::{Effect, schedule::Pace, watermark::Token};
 
 use super::{
-    super::{PairSettings, context::Context, state::Phase},
+    super::{
+        PairSettings,
+        context::{Context, Observer},
+        state::{PairKey, Phase, Turn},
+    },
     support::{
         Bench, Fault, FaultySink, TestLease, assert_failed, inventory, pair, pass, refused,
         seconds, unreachable,
@@ -196,4 +200,29 @@ async fn a_sink_that_has_recovered_is_known_to_all_its_pairs() {
     let calls = bench.sink.seconds();
     let recovered = calls.get(12).copied().unwrap_or_default();
     assert!(calls.iter().skip(12).all(|call| call - recovered <= 1), "{calls:?}");
+}
+
+#[derive(Debug)]
+struct Clumsy;
+
+impl Observer for Clumsy {
+    fn turned(&self, _: &PairKey, _: &Turn<'_>) {
+        panic!("somebody miscounted");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bug_of_ours_ends_one_pair_which_says_so_and_can_begin_anew() {
+    let mut bench = Bench::covered();
+    bench.put("a", 1);
+    let mut context = Context::new(bench.ledger.clone(), Arc::clone(&bench.clock) as _, "w1");
+    context.observer = Arc::new(Clumsy);
+    bench.delivery = Delivery::new(context);
+    let state = bench.start();
+    pass(seconds(1)).await;
+    assert_failed(&state, "the delivery of this copy ended by a bug in Kollect");
+    let again = bench.start();
+    pass(seconds(1)).await;
+    assert_failed(&again, "the delivery of this copy ended by a bug in Kollect");
+    assert!(!again.same_channel(&state), "it did not begin anew");
 }
