@@ -50,7 +50,10 @@ pub(crate) fn run(args: &CollectArgs, out: &mut impl Write) -> anyhow::Result<Ex
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;
     let config = std::sync::Arc::new(config);
-    let visits = runtime.block_on(visit::all(&config, sources, then));
+    let visits = runtime.block_on(visit::all(&config, sources, then, progress));
+    if io::stderr().is_terminal() {
+        write!(io::stderr(), "\r\x1b[K")?;
+    }
     if let Output::Standard(format) = output {
         print::rows(&config, &visits, format, Timestamp::now(), out)?;
         out.flush()?;
@@ -62,6 +65,15 @@ pub(crate) fn run(args: &CollectArgs, out: &mut impl Write) -> anyhow::Result<Ex
     }
     let worst = visits.iter().map(Visit::code).max().unwrap_or(2);
     Ok(ExitCode::from(worst))
+}
+
+/// Shows a person how far it is; others want nothing between the lines.
+fn progress(rows: usize) {
+    let mut says = io::stderr();
+    if says.is_terminal() {
+        // Whether it can be shown makes no difference to the work.
+        drop(write!(says, "\r\x1b[K{rows} rows …").and_then(|()| says.flush()));
+    }
 }
 
 /// What the configuration asks for; nothing if it is wrong, which has been

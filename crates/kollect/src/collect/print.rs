@@ -26,7 +26,7 @@ pub(super) fn rows(
 ) -> anyhow::Result<()> {
     let found = visits
         .iter()
-        .filter_map(|visit| Some((visit.cluster.as_str(), &visit.found.as_ref().ok()?.world)));
+        .filter_map(|visit| Some((visit.cluster.as_str(), &*visit.found.as_ref().ok()?.world)));
     let worlds: Vec<_> = found.collect();
     if format == RowFormat::Table {
         return tables(config, &worlds, out);

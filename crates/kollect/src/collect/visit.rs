@@ -1,6 +1,6 @@
 //! One cluster, or one set of files, from its objects to its copies.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use kollect_collect::{Dump, Place, Survey, connect};
@@ -11,6 +11,9 @@ use super::{
     copy::{self, Copied},
     world::{Outcome, World, chain},
 };
+
+/// How often somebody who waits is told how far it is.
+const OFTEN: Duration = Duration::from_millis(200);
 
 /// Where objects come from.
 #[derive(Debug)]
@@ -36,7 +39,7 @@ pub(super) struct Visit {
 
 #[derive(Debug)]
 pub(super) struct Findings {
-    pub(super) world: World,
+    pub(super) world: Arc<World>,
     /// How many objects there were, if all were counted.
     pub(super) objects: Option<usize>,
     pub(super) outcomes: Vec<Outcome>,
@@ -61,23 +64,39 @@ impl Visit {
 }
 
 /// Visits all at once, so that one that does not answer delays no other; in
-/// the order of the sources.
-pub(super) async fn all(config: &Arc<Config>, sources: Vec<Source>, then: Then) -> Vec<Visit> {
+/// the order of the sources. `watched` is told now and then how many rows there
+/// are.
+pub(super) async fn all(
+    config: &Arc<Config>,
+    sources: Vec<Source>,
+    then: Then,
+    mut watched: impl FnMut(usize),
+) -> Vec<Visit> {
     let mut visits = JoinSet::new();
+    let mut worlds = Vec::new();
     for (at, source) in sources.into_iter().enumerate() {
+        let world = Arc::new(World::new(config, Timestamp::now().as_microsecond()));
+        worlds.push(Arc::clone(&world));
         let config = Arc::clone(config);
-        visits.spawn(async move { (at, one(&config, source, then).await) });
+        visits.spawn(async move { (at, one(&config, world, source, then).await) });
     }
     let mut done = Vec::new();
-    while let Some(ended) = visits.join_next().await {
-        done.extend(ended.ok());
+    loop {
+        tokio::select! {
+            ended = visits.join_next() => match ended {
+                Some(ended) => done.extend(ended.ok()),
+                None => break,
+            },
+            () = tokio::time::sleep(OFTEN) => {
+                watched(worlds.iter().map(|world| world.ledger().with(|store| store.rows())).sum());
+            }
+        }
     }
     done.sort_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, visit)| visit).collect()
 }
 
-async fn one(config: &Config, source: Source, then: Then) -> Visit {
-    let world = World::new(config, Timestamp::now().as_microsecond());
+async fn one(config: &Config, world: Arc<World>, source: Source, then: Then) -> Visit {
     let (cluster, read) = match source {
         Source::Files { cluster, dump } => {
             let outcomes = world.read_dump(config, &dump);
