@@ -29,9 +29,10 @@ pub struct Pace {
 pub struct History {
     /// Changes that have not been exported: when the first came, and the last.
     pub waiting: Option<(Moment, Moment)>,
-    /// The last export or verification that succeeded: when it ended, and how
-    /// long it took.
-    pub success: Option<(Moment, Duration)>,
+    /// When the last export or verification that succeeded ended.
+    pub verified: Option<Moment>,
+    /// The last export that succeeded: when it ended, and how long it took.
+    pub exported: Option<(Moment, Duration)>,
     /// When the whole copy was last compared with the rows.
     pub compared: Option<Moment>,
     /// Failures since then.
@@ -95,14 +96,14 @@ impl Failure {
 /// the same moment. After a failure nothing but time counts: new rows neither
 /// trigger nor shorten a retry.
 pub fn next(history: &History, pace: &Pace, now: Moment) -> Next {
-    let History { waiting, success, compared, failure } = history;
+    let History { waiting, verified, exported, compared, failure } = history;
     if let Some(failure) = failure {
         let retry = failure.retry_at();
         return if retry <= now { Next::Export } else { Next::At(retry) };
     }
     let export = waiting.map(|(first, last)| {
         let together = (last + COALESCE).min(first + COALESCE_AT_MOST);
-        (together.max(gap_ends(success.as_ref(), pace)), Next::Export)
+        (together.max(gap_ends(exported.as_ref(), pace)), Next::Export)
     });
     let after = |since: Option<Moment>, wait: Duration, what| match since {
         Some(since) if !wait.is_zero() => Some((since + wait.max(TIMER_AT_LEAST), what)),
@@ -111,7 +112,7 @@ pub fn next(history: &History, pace: &Pace, now: Moment) -> Next {
     let compare = after(*compared, pace.compare, Next::Compare);
     let verify = match waiting {
         Some(_) => None,
-        None => after(success.map(|(ended, _)| ended), pace.interval, Next::Verify),
+        None => after(*verified, pace.interval, Next::Verify),
     };
     // A comparison brings whatever an export or a verification would.
     let due = [compare, export, verify].into_iter().flatten();
@@ -123,8 +124,8 @@ pub fn next(history: &History, pace: &Pace, now: Moment) -> Next {
 
 /// When the next export may begin: a gap is never shorter than twice the last
 /// export, so that a slow destination is not busy all the time.
-fn gap_ends(success: Option<&(Moment, Duration)>, pace: &Pace) -> Moment {
-    match success {
+fn gap_ends(exported: Option<&(Moment, Duration)>, pace: &Pace) -> Moment {
+    match exported {
         Some((ended, took)) if !pace.min_gap.is_zero() => *ended + pace.min_gap.max(*took * 2),
         _ => Moment::ZERO,
     }
@@ -177,19 +178,34 @@ mod tests {
     /// R18.
     #[test]
     fn a_gap_holds_the_second_change_and_not_the_first() {
-        let quiet = History { success: Some((ms(1_000), ms(100))), ..waiting(60_000, 60_000) };
+        let quiet = History { exported: Some((ms(1_000), ms(100))), ..waiting(60_000, 60_000) };
         check(quiet, GIT, ms(60_050), Next::Export);
-        let busy = History { success: Some((ms(60_000), ms(100))), ..waiting(60_010, 60_010) };
+        let busy = History { exported: Some((ms(60_000), ms(100))), ..waiting(60_010, 60_010) };
         check(busy, GIT, ms(60_100), Next::At(ms(62_000)));
-        let slow = History { success: Some((ms(60_000), ms(5_000))), ..waiting(60_010, 60_010) };
+        let slow = History { exported: Some((ms(60_000), ms(5_000))), ..waiting(60_010, 60_010) };
         check(slow, GIT, ms(62_000), Next::At(ms(70_000)));
         check(slow, ROWS, ms(60_100), Next::Export);
+    }
+
+    /// R19: a look at the record is no export.
+    #[test]
+    fn a_verification_holds_no_change_back() {
+        let verified = History {
+            verified: Some(ms(60_000)),
+            exported: Some((ms(1_000), ms(100))),
+            ..waiting(60_010, 60_010)
+        };
+        check(verified, GIT, ms(60_060), Next::Export);
     }
 
     /// R19: the trace of three refs with intervals of an hour, 30 s and none.
     #[test]
     fn an_interval_verifies_and_never_delays_a_change() {
-        let exported = History { success: Some((ms(0), ms(10))), ..History::default() };
+        let exported = History {
+            verified: Some(ms(0)),
+            exported: Some((ms(0), ms(10))),
+            ..History::default()
+        };
         let never = Pace { interval: Duration::ZERO, ..ROWS };
         check(exported, ROWS, ms(29_999), Next::At(ms(30_000)));
         check(exported, ROWS, ms(30_000), Next::Verify);
@@ -209,7 +225,7 @@ mod tests {
         let pace = Pace { compare: Duration::from_hours(6), ..ROWS };
         let six_hours = Duration::from_hours(6);
         let compared = History {
-            success: Some((six_hours, ms(10))),
+            verified: Some(six_hours),
             compared: Some(Moment::ZERO),
             ..History::default()
         };

@@ -25,7 +25,7 @@ impl Pair {
     /// The same, whatever the copy is called now.
     fn late_at(&self) -> Option<Moment> {
         let (since, _) = self.history.waiting?;
-        let last = self.history.success.map_or(Duration::ZERO, |(_, took)| took);
+        let last = self.history.exported.map_or(Duration::ZERO, |(_, took)| took);
         let limit = schedule::lag_limit(&self.settings.pace, last);
         // What has never been copied in full has no lag; it is not there.
         Some(self.fresh?.max(since) + limit)

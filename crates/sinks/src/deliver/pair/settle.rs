@@ -83,7 +83,10 @@ impl Pair {
         self.report(*work, took, Ok(&receipt));
         let expected = receipt.token.clone().map_or(Expected::Nothing, Expected::Token);
         self.expected = expected;
-        self.history.success = Some((now, took));
+        self.history.verified = Some(now);
+        if ticket.is_some() {
+            self.history.exported = Some((now, took));
+        }
         (self.history.failure, self.trouble) = (None, None);
         self.last_export = Some(self.context.clock.timestamp());
         let Some(ticket) = ticket else {
