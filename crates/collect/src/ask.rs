@@ -22,7 +22,7 @@ use crate::{connect::cause::Cause, list::error::ListError, split::SplitError};
 
 /// How long the server may send nothing. It is not for the whole answer: a long
 /// list over a slow link is no failure.
-const SILENCE: Duration = Duration::from_secs(30);
+pub(crate) const SILENCE: Duration = Duration::from_secs(30);
 /// How often one request is sent at most.
 const TRIES: u32 = 5;
 /// The wait before the second try; each further one is twice as long.
@@ -71,7 +71,7 @@ impl Ask<'_> {
             .map_err(|error| self.unreachable(kube::Error::HttpError(error)))?;
         let sent = timeout(SILENCE, client.send(request)).await;
         let response =
-            sent.map_err(|_| self.stalled())?.map_err(|error| self.unreachable(error))?;
+            sent.map_err(|_| self.stalled(SILENCE))?.map_err(|error| self.unreachable(error))?;
         let status = response.status();
         let retry_after = retry_after(response.headers());
         let mut answer = Answer { ask: self, body: response.into_body() };
@@ -84,8 +84,8 @@ impl Ask<'_> {
         Err(refusal)
     }
 
-    fn stalled(&self) -> ListError {
-        ListError::Stalled { what: self.what.to_owned(), seconds: SILENCE.as_secs() }
+    fn stalled(&self, silence: Duration) -> ListError {
+        ListError::Stalled { what: self.what.to_owned(), seconds: silence.as_secs() }
     }
 
     fn unreachable(&self, error: kube::Error) -> ListError {
@@ -118,9 +118,18 @@ pub(crate) struct Answer<'a> {
 impl Answer<'_> {
     /// The next bytes; nothing at the end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, ListError> {
+        self.chunk_within(SILENCE).await
+    }
+
+    /// The same, from a server that may be silent for longer or shorter.
+    pub(crate) async fn chunk_within(
+        &mut self,
+        silence: Duration,
+    ) -> Result<Option<impl AsRef<[u8]> + use<>>, ListError> {
         loop {
-            let frame = timeout(SILENCE, self.body.frame()).await;
-            let Some(frame) = frame.map_err(|_| self.ask.stalled())? else { return Ok(None) };
+            let frame = timeout(silence, self.body.frame()).await;
+            let frame = frame.map_err(|_| self.ask.stalled(silence))?;
+            let Some(frame) = frame else { return Ok(None) };
             let frame = frame.map_err(|error| self.ask.unreachable(error))?;
             // Other frames are trailers, which say nothing here.
             if let Ok(data) = frame.into_data() {
@@ -170,7 +179,7 @@ fn pause(tried: u32, retry_after: Option<Duration>, chance: f64) -> Duration {
 }
 
 /// A number from 0 to 1, another one each time.
-fn chance() -> f64 {
+pub(crate) fn chance() -> f64 {
     let random = RandomState::new().build_hasher().finish() >> 32;
     u32::try_from(random).map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX))
 }
@@ -179,6 +188,7 @@ fn chance() -> f64 {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Status {
+    code: Option<u16>,
     message: Option<String>,
     metadata: Option<StatusMeta>,
     details: Option<Details>,
@@ -209,7 +219,7 @@ fn refusal(code: u16, body: &[u8], what: &str) -> Refusal {
         message: Some(String::from_utf8_lossy(body).chars().take(200).collect()),
         ..Status::default()
     });
-    let Status { message, metadata, details } = status;
+    let Status { code: _, message, metadata, details } = status;
     let Details { causes, retry_after_seconds } = details.unwrap_or_default();
     let ahead = causes
         .unwrap_or_default()
@@ -231,6 +241,12 @@ fn refusal(code: u16, body: &[u8], what: &str) -> Refusal {
         continuation: metadata.and_then(|meta| meta.next).filter(|next| !next.is_empty()),
         ahead,
     }
+}
+
+/// Sorts a refusal that came within a good answer, where its code is in the text.
+pub(crate) fn refusal_within(body: &[u8], what: &str) -> Refusal {
+    let status: Status = serde_json::from_slice(body).unwrap_or_default();
+    refusal(status.code.unwrap_or(500), body, what)
 }
 
 /// The wait that a header asks for; only seconds are used by API servers.

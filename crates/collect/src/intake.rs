@@ -1,12 +1,14 @@
 //! From objects to rows in the store.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use kollect_extract::{Verdict, select::Namespace};
-use kollect_inventory::{Freshness, ListNumber, PartitionId, PartitionKey, Store, Sweep, ViewId};
-use serde::Deserialize;
+use kollect_inventory::{Store, Sweep, ViewId};
 
-use crate::assignment::Assignment;
+use crate::{
+    assignment::Assignment,
+    places::{Metadata, Places},
+};
 
 /// So many objects that gave no row are named.
 const MOST_NAMED: usize = 100;
@@ -15,6 +17,12 @@ const MOST_NAMED: usize = 100;
 pub trait Keeper: Sync {
     /// Reads or changes the store.
     fn with(&self, operation: &mut dyn FnMut(&mut Store));
+}
+
+impl<K: Keeper + Send + ?Sized> Keeper for Arc<K> {
+    fn with(&self, operation: &mut dyn FnMut(&mut Store)) {
+        (**self).with(operation);
+    }
 }
 
 /// What became of the objects of one assignment.
@@ -52,15 +60,8 @@ pub struct Intake<'a, S: ?Sized> {
     keeper: &'a S,
     assignment: &'a Assignment,
     universe: &'a BTreeMap<String, Namespace>,
-    places: BTreeMap<String, Place>,
+    places: Places,
     tally: Tally,
-}
-
-/// A partition and the list of it that runs.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    partition: PartitionId,
-    list: ListNumber,
 }
 
 impl<'a, S: Keeper + ?Sized> Intake<'a, S> {
@@ -73,38 +74,21 @@ impl<'a, S: Keeper + ?Sized> Intake<'a, S> {
         namespaces: impl IntoIterator<Item = String>,
         views: impl Fn(&str) -> Vec<ViewId>,
     ) -> Self {
-        let mut places = BTreeMap::new();
-        for namespace in namespaces {
-            let target = assignment.target().clone();
-            let key = PartitionKey { target, namespace: namespace.clone() };
-            keeper.with(&mut |store| {
-                let partition = store.join(&key);
-                for view in views(&namespace) {
-                    store.attach(view, partition);
-                }
-                let list = store.begin_list(partition);
-                places.insert(namespace.clone(), Place { partition, list });
-            });
-        }
+        let mut places = Places::join(keeper, assignment, namespaces, views);
+        places.begin_list(keeper, None);
         Self { keeper, assignment, universe, places, tally: Tally::default() }
     }
 
     /// Makes a row of an object, if it is wanted.
     pub fn object(&mut self, bytes: &[u8]) {
         self.tally.objects += 1;
-        let mut found = None;
-        let verdict = self.assignment.plan().examine(bytes, |header| {
-            let place = *self.places.get(header.namespace)?;
-            let version = header.resource_version.parse().unwrap_or_default();
-            found = Some((place.partition, Freshness { list: place.list, version }));
-            Some(self.universe.get(header.namespace))
-        });
-        match (verdict, found) {
-            (Verdict::Keep { row, redacted }, Some((partition, freshness))) => {
+        let (verdict, spot) = self.places.examine(self.assignment, self.universe, bytes);
+        match (verdict, spot) {
+            (Verdict::Keep { row, redacted }, Some(spot)) => {
                 self.tally.rows += 1;
                 self.tally.hidden += redacted.total() as u64;
                 self.keeper.with(&mut |store| {
-                    store.upsert(partition, freshness, &row);
+                    store.upsert(spot.partition, spot.freshness, &row);
                 });
             }
             (Verdict::Fail(failure), _) => self.failed(bytes, failure.to_string()),
@@ -115,8 +99,7 @@ impl<'a, S: Keeper + ?Sized> Intake<'a, S> {
     fn failed(&mut self, bytes: &[u8], reason: String) {
         self.tally.failed += 1;
         if self.tally.failures.len() < MOST_NAMED {
-            let Named { metadata } = serde_json::from_slice(bytes).unwrap_or_default();
-            let Metadata { namespace, name } = metadata;
+            let Metadata { namespace, name, .. } = Metadata::of(bytes);
             self.tally.failures.push(FailedObject { namespace, name, reason });
         }
     }
@@ -124,30 +107,22 @@ impl<'a, S: Keeper + ?Sized> Intake<'a, S> {
     /// The list begins anew in a namespace, or in all: what came before does
     /// not count.
     pub fn again(&mut self, namespace: Option<&str>) {
-        let is_meant = |(name, _): &(&String, &mut Place)| namespace.is_none_or(|one| one == *name);
-        for (_, place) in self.places.iter_mut().filter(is_meant) {
-            let partition = place.partition;
-            self.keeper.with(&mut |store| place.list = store.begin_list(partition));
-        }
+        self.places.begin_list(self.keeper, namespace);
     }
 
     /// The list has ended in a namespace: what it did not see is gone.
     pub fn end(&mut self, namespace: &str) {
-        if let Some(Place { partition, list }) = self.places.get(namespace).copied() {
-            self.keeper.with(&mut |store| store.end_list(partition, list, Sweep::Yes));
-        }
+        self.places.end_list(self.keeper, Some(namespace), Sweep::Yes);
     }
 
     /// The list cannot end in a namespace: nothing there is gone.
     pub fn give_up(&mut self, namespace: &str) {
-        if let Some(Place { partition, .. }) = self.places.get(namespace).copied() {
-            self.keeper.with(&mut |store| store.uncover(partition));
-        }
+        self.places.uncover(self.keeper, Some(namespace));
     }
 
     /// Where the list runs.
     pub fn namespaces(&self) -> Vec<String> {
-        self.places.keys().cloned().collect()
+        self.places.namespaces().cloned().collect()
     }
 
     pub fn tally(&self) -> &Tally {
@@ -159,18 +134,4 @@ impl<'a, S: Keeper + ?Sized> Intake<'a, S> {
         self.tally.failures.sort();
         self.tally
     }
-}
-
-/// Who an object is, as far as that can be read.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Named {
-    metadata: Metadata,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Metadata {
-    namespace: String,
-    name: String,
 }

@@ -11,14 +11,18 @@
 //! - Nothing holds a page of a list, however large the server makes it.
 //! - A deadline is for silence, never for the length of a list.
 //! - No error shows a kubeconfig or what a credential plugin printed.
+//! - A watch ends when it is told to, and by nothing else; whatever it cannot be
+//!   sure of, it says so before anybody deletes because of it.
 //! - Only this crate retries what it asks; the client must not do so by itself,
 //!   which is why [`connect()`] makes it.
 //!
 //! The binary calls [`use_ring`] before anything else. Start with
 //! [`Assignment`], which is what one target collects, and [`Intake`], which
-//! makes rows of what is found for it; [`Survey`] and [`Dump`] find it.
+//! makes rows of what is found for it; [`Survey`] and [`Dump`] find it once,
+//! and a [`Watch`] goes on finding it for whom [`Follow`] puts into the store.
 
 mod assignment;
+mod places;
 mod intake;
 mod connect;
 mod discovery;
@@ -26,6 +30,8 @@ mod list;
 mod split;
 mod ask;
 mod survey;
+mod watch;
+mod follow;
 mod manifest;
 mod dump;
 
@@ -33,6 +39,7 @@ pub use assignment::Assignment;
 pub use connect::{ConnectError, Contexts, Place, cause::Cause, connect, contexts, use_ring};
 pub use discovery::{Catalogue, Lookup, Resource, Scope, Verbs, fetch::DiscoveryError};
 pub use dump::Dump;
+pub use follow::Follow;
 pub use intake::{FailedObject, Intake, Keeper, Tally};
 pub use list::{AtLeast, Content, Heard, Listed, Question, Sweep, error::ListError, list};
 pub use manifest::{
@@ -42,3 +49,9 @@ pub use manifest::{
 };
 pub use split::{Frame, ListMeta, SplitError, Splitter};
 pub use survey::{Survey, Unlisted};
+pub use watch::{
+    Event, Listener, Watch,
+    offers::Offers,
+    pace::{Backoff, Pace},
+    trouble::Trouble,
+};

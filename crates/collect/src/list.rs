@@ -5,7 +5,9 @@
 //! the bytes.
 
 pub(crate) mod error;
-mod course;
+pub(crate) mod course;
+
+use std::future::ready;
 
 use kube::Client;
 
@@ -109,8 +111,38 @@ pub enum Sweep {
 pub async fn list(
     client: &Client,
     question: &Question<'_>,
-    mut each: impl FnMut(Heard<'_>),
+    each: impl FnMut(Heard<'_>),
 ) -> Result<Listed, ListError> {
+    list_to(client, question, &mut Quick(each)).await.map_err(|refusal| refusal.error)
+}
+
+/// Who a list is read to.
+pub(crate) trait Reader {
+    fn hears(&mut self, heard: Heard<'_>);
+
+    /// Waits until more can be taken; no byte is read before.
+    fn ready(&mut self) -> impl Future<Output = ()> + Send;
+}
+
+/// Somebody who can always take more.
+struct Quick<F>(F);
+
+impl<F: FnMut(Heard<'_>)> Reader for Quick<F> {
+    fn hears(&mut self, heard: Heard<'_>) {
+        (self.0)(heard);
+    }
+
+    fn ready(&mut self) -> impl Future<Output = ()> + Send {
+        ready(())
+    }
+}
+
+/// Lists a resource at the speed of its reader.
+pub(crate) async fn list_to(
+    client: &Client,
+    question: &Question<'_>,
+    reader: &mut impl Reader,
+) -> Result<Listed, Refusal> {
     let what = course::what(question);
     let mut course = Course::new(question);
     let mut patience = Patience::default();
@@ -118,7 +150,7 @@ pub async fn list(
         let uri = course.uri();
         let ask = Ask { uri: &uri, accept: course::accept(question.content), what: &what };
         let mut page = Page::default();
-        let answer = page.read(client, ask, &mut each).await;
+        let answer = page.read(client, ask, reader).await;
         course.bytes += page.bytes;
         match answer {
             Ok(frame) => {
@@ -130,14 +162,31 @@ pub async fn list(
             Err(refusal) => {
                 course.hands_out(page.items);
                 if let Err(refusal) = course.goes_on(&refusal).ok_or(refusal) {
-                    patience.wait(refusal).await.map_err(|refusal| refusal.error)?;
+                    patience.wait(refusal).await?;
                 }
                 if course.begins_anew() {
-                    each(Heard::Again);
+                    reader.hears(Heard::Again);
                 }
             }
         }
     }
+}
+
+/// The version that a server is at, by the shortest list there is. Asked once.
+pub(crate) async fn newest(client: &Client, question: &Question<'_>) -> Result<String, Refusal> {
+    let question = Question {
+        // To select would cost the server a search, and the version is the same.
+        label_selector: "",
+        field_selector: "",
+        at_least: AtLeast::Now,
+        content: Content::Metadata,
+        page: 1,
+        ..*question
+    };
+    let (uri, what) = (Course::new(&question).uri(), course::what(&question));
+    let ask = Ask { uri: &uri, accept: course::accept(question.content), what: &what };
+    let frame = Page::default().read(client, ask, &mut Quick(|_: Heard<'_>| {})).await?;
+    Ok(frame.metadata.resource_version)
 }
 
 /// What came of one page so far.
@@ -152,7 +201,7 @@ impl Page {
         &mut self,
         client: &Client,
         ask: Ask<'_>,
-        each: &mut impl FnMut(Heard<'_>),
+        reader: &mut impl Reader,
     ) -> Result<Frame, Refusal> {
         let mut answer = ask.send(client).await?;
         let mut splitter = Splitter::default();
@@ -161,9 +210,10 @@ impl Page {
             self.bytes += u64::try_from(chunk.len()).unwrap_or(u64::MAX);
             let fed = splitter.feed(chunk, |item| {
                 self.items += 1;
-                each(Heard::Item(item));
+                reader.hears(Heard::Item(item));
             });
             fed.map_err(|error| ask.malformed(error))?;
+            reader.ready().await;
         }
         splitter.finish().map_err(|error| ask.malformed(error).into())
     }

@@ -50,14 +50,9 @@ impl<'a> Course<'a> {
 
     /// Path and query of the next page.
     pub(super) fn uri(&self) -> String {
-        let Question { label_selector, field_selector, page, at_least, .. } = *self.question;
+        let Question { page, at_least, .. } = *self.question;
         let mut uri = format!("{}?limit={page}", path(self.question));
-        for (name, value) in [("labelSelector", label_selector), ("fieldSelector", field_selector)]
-        {
-            if !value.is_empty() {
-                uri = format!("{uri}&{name}={}", encoded(value));
-            }
-        }
+        uri.push_str(&selectors(self.question));
         let version = match (self.round, at_least) {
             (Round::Plain | Round::Last, _) | (Round::Versioned, AtLeast::Now) => None,
             // 0 would do the same, but makes the server ignore the limit.
@@ -124,8 +119,18 @@ impl<'a> Course<'a> {
     }
 }
 
+/// What the server is to select by, as the rest of a query.
+pub(crate) fn selectors(question: &Question<'_>) -> String {
+    let Question { label_selector, field_selector, .. } = *question;
+    [("labelSelector", label_selector), ("fieldSelector", field_selector)]
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| format!("&{name}={}", encoded(value)))
+        .collect()
+}
+
 /// What a list is of, for people.
-pub(super) fn what(question: &Question<'_>) -> String {
+pub(crate) fn what(question: &Question<'_>) -> String {
     let name = question.resource.full_name();
     match (question.resource.scope, question.namespace) {
         (Scope::Cluster, _) => name,
@@ -144,7 +149,8 @@ pub(super) fn accept(content: Content) -> &'static str {
     }
 }
 
-fn path(question: &Question<'_>) -> String {
+/// Where the resource is, in the scope that was asked for.
+pub(crate) fn path(question: &Question<'_>) -> String {
     let resource = question.resource;
     let version = encoded(&resource.version);
     let root = match resource.group.as_str() {
