@@ -122,11 +122,10 @@ impl<'a> Course<'a> {
 /// What the server is to select by, as the rest of a query.
 pub(crate) fn selectors(question: &Question<'_>) -> String {
     let Question { label_selector, field_selector, .. } = *question;
-    [("labelSelector", label_selector), ("fieldSelector", field_selector)]
-        .into_iter()
-        .filter(|(_, value)| !value.is_empty())
-        .map(|(name, value)| format!("&{name}={}", encoded(value)))
-        .collect()
+    let selectors = [("labelSelector", label_selector), ("fieldSelector", field_selector)];
+    let given = selectors.into_iter().filter(|(_, value)| !value.is_empty());
+    let texts: Vec<_> = given.map(|(name, value)| format!("&{name}={}", encoded(value))).collect();
+    texts.concat()
 }
 
 /// What a list is of, for people.

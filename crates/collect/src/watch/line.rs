@@ -253,7 +253,8 @@ mod tests {
             text in proptest::collection::vec("[a-c]{0,6}", 0..8),
             chunk in 1_usize..12,
         ) {
-            let whole: String = text.iter().map(|line| format!("{line}\n")).collect();
+            let ended: Vec<_> = text.iter().map(|line| format!("{line}\n")).collect();
+            let whole = ended.concat();
             let expected: Vec<_> = text.iter().map(|line| line.as_bytes().to_vec()).collect();
             prop_assert_eq!(lines(whole.as_bytes(), chunk), expected);
         }

@@ -81,8 +81,8 @@ impl Story {
     }
 }
 
-fn uncovered(trouble: Trouble) -> Option<Tell> {
-    Some(Tell::Uncovered(trouble))
+fn uncovered(trouble: Trouble) -> Tell {
+    Tell::Uncovered(trouble)
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_server_that_is_behind_has_another_history() {
     let mut story = Story::watches();
     story.takes(Input::Silent);
     let newest = Input::Newest("6".to_owned());
-    story.check(newest, "listing, now", 0, uncovered(Trouble::Replaced));
+    story.check(newest, "listing, now", 0, Some(uncovered(Trouble::Replaced)));
     story.check(listed("6"), "watching after 6", 0, Some(Tell::Recovered));
 }
 
@@ -191,7 +191,7 @@ fn who_is_busy_is_given_the_time_it_asks_for_and_not_a_day() {
 fn who_is_refused_knows_nothing_and_asks_rarely() {
     let mut story = Story::watches();
     let refused = || Input::Failed(failure(Sort::Standing));
-    let told = uncovered(trouble(Sort::Standing));
+    let told = Some(uncovered(trouble(Sort::Standing)));
     story.check(refused(), "refused, at least 7", 30_000, told);
     // It is told once.
     for millis in [60_000, 120_000, 240_000, 300_000, 300_000] {
@@ -206,14 +206,14 @@ fn another_trouble_is_told_again() {
     story.takes(Input::Failed(failure(Sort::Standing)));
     let absent = Trouble::NotServed("no".to_owned());
     let input = Input::Failed(Failure { trouble: absent.clone(), ..failure(Sort::Standing) });
-    story.check(input, "refused, as asked", 60_000, uncovered(absent));
+    story.check(input, "refused, as asked", 60_000, Some(uncovered(absent)));
 }
 
 #[test]
 fn a_list_that_fails_covers_nothing_while_a_watch_that_resumes_does() {
     let mut story = Story::begins();
     let failed = || Input::Failed(failure(Sort::Passing));
-    let told = uncovered(trouble(Sort::Passing));
+    let told = Some(uncovered(trouble(Sort::Passing)));
     story.check(failed(), "listing, as asked", 800, told);
     story.check(failed(), "listing, as asked", 1600, None);
     story.check(listed("7"), "watching after 7", 0, Some(Tell::Recovered));
