@@ -122,10 +122,13 @@ impl<'a> Course<'a> {
 /// What the server is to select by, as the rest of a query.
 pub(crate) fn selectors(question: &Question<'_>) -> String {
     let Question { label_selector, field_selector, .. } = *question;
-    let selectors = [("labelSelector", label_selector), ("fieldSelector", field_selector)];
-    let given = selectors.into_iter().filter(|(_, value)| !value.is_empty());
-    let texts: Vec<_> = given.map(|(name, value)| format!("&{name}={}", encoded(value))).collect();
-    texts.concat()
+    let mut query = String::new();
+    for (name, value) in [("labelSelector", label_selector), ("fieldSelector", field_selector)] {
+        if !value.is_empty() {
+            query = format!("{query}&{name}={}", encoded(value));
+        }
+    }
+    query
 }
 
 /// What a list is of, for people.

@@ -253,8 +253,7 @@ mod tests {
             text in proptest::collection::vec("[a-c]{0,6}", 0..8),
             chunk in 1_usize..12,
         ) {
-            let ended: Vec<_> = text.iter().map(|line| format!("{line}\n")).collect();
-            let whole = ended.concat();
+            let whole: String = text.iter().flat_map(|line| [line, "\n"]).collect();
             let expected: Vec<_> = text.iter().map(|line| line.as_bytes().to_vec()).collect();
             prop_assert_eq!(lines(whole.as_bytes(), chunk), expected);
         }

@@ -73,10 +73,16 @@ impl Story {
     }
 
     #[track_caller]
-    fn check(&mut self, input: Input, state: &str, millis: u64, tell: Option<Tell>) -> &mut Self {
+    fn check(
+        &mut self,
+        input: Input,
+        state: &str,
+        millis: u64,
+        tell: impl Into<Option<Tell>>,
+    ) -> &mut Self {
         let turn = self.takes(input);
         assert_eq!(short(self.course.state()), state);
-        assert_eq!(turn, Turn { wait: Duration::from_millis(millis), tell });
+        assert_eq!(turn, Turn { wait: Duration::from_millis(millis), tell: tell.into() });
         self
     }
 }
