@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use e2e::cluster;
-use kollect_collect::{AtLeast, Event, Listener, Offers, Pace, Question, Watch};
+use kollect_collect::{AtLeast, Event, Listener, Offers, Pace, Question, Resource, Watch};
 use serde_json::Value;
 use tokio::{
     sync::{oneshot, watch},
-    time::timeout,
+    time::{Instant, timeout},
 };
 
 use super::support::{client, definition, resource};
@@ -16,8 +16,16 @@ use super::support::{client, definition, resource};
 #[derive(Default)]
 struct Picture {
     lists: usize,
-    bookmarks: usize,
     objects: BTreeMap<String, String>,
+}
+
+impl Picture {
+    fn is(&self, expected: &[(&str, &str)]) -> bool {
+        let objects = self.objects.iter();
+        let objects: Vec<_> =
+            objects.map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        self.lists > 0 && objects == expected
+    }
 }
 
 struct Painter(watch::Sender<Picture>);
@@ -37,10 +45,22 @@ impl Listener for Painter {
                 picture.objects.remove(object["metadata"]["name"].as_str().unwrap_or_default());
             }
             Event::ListEnds { .. } => picture.lists += 1,
-            Event::Bookmark(_) => picture.bookmarks += 1,
-            Event::Uncovered(_) | Event::Recovered => {}
+            Event::Bookmark(_) | Event::Uncovered(_) | Event::Recovered => {}
         });
     }
+}
+
+/// A config map, or an object of a custom kind.
+fn object(resource: &Resource, namespace: &str, name: &str, value: &str) -> String {
+    let (version, part) = match resource.group.as_str() {
+        "" => ("v1".to_owned(), "data"),
+        group => (format!("{group}/v1"), "spec"),
+    };
+    format!(
+        "{{apiVersion: {version}, kind: {}, {part}: {{value: {value}}}, \
+          metadata: {{name: {name}, namespace: {namespace}}}}}",
+        resource.kind
+    )
 }
 
 /// Paints what a question asks for while something happens.
@@ -68,15 +88,14 @@ async fn a_watch_tells_what_is_there_and_what_changes_and_survives_its_end() {
     cluster.apply(&definition(name, "Crate", "Namespaced", &["v1"]));
     cluster.established(&[name]);
     let client = client(cluster.kubeconfig()).await;
-    for kind in ["- v1 ConfigMap", "watch.kollect.test v1 Crate"] {
+    // Whether a server offers to list by the watch itself may depend on how new
+    // the list is to be.
+    for (kind, at_least) in
+        [("- v1 ConfigMap", AtLeast::Cached), ("watch.kollect.test v1 Crate", AtLeast::Now)]
+    {
         let resource = resource(&client, kind).await;
         let put = |name: &str, value: &str| {
-            let (kind, part) = match resource.group.as_str() {
-                "" => ("apiVersion: v1, kind: ConfigMap".to_owned(), "data"),
-                group => (format!("apiVersion: {group}/v1, kind: Crate"), "spec"),
-            };
-            let metadata = format!("{{name: {name}, namespace: {namespace}}}");
-            cluster.apply(&format!("{{{kind}, metadata: {metadata}, {part}: {{value: {value}}}}}"));
+            cluster.apply(&object(&resource, &namespace, name, value));
         };
         let delete = |name: &str| {
             let full = resource.full_name();
@@ -86,33 +105,36 @@ async fn a_watch_tells_what_is_there_and_what_changes_and_survives_its_end() {
         let question = Question {
             namespace: Some(&namespace),
             field_selector: "metadata.name!=kube-root-ca.crt",
-            at_least: AtLeast::Cached,
+            at_least,
             ..Question::all(&resource)
         };
-        // Every stream lasts for two seconds, so that some end on the way.
+        // Every stream lasts for two seconds, so that several end on the way.
         let two = Duration::from_secs(2);
-        let pace = Pace { session: (two, two), ..Pace::default() };
+        let pace = Pace { session: (two, two), healthy_after: two / 2, ..Pace::default() };
         let (picture, mut seen) = watch::channel(Picture::default());
         let offers = Offers::default();
         let watch = Watch::new(client.clone(), question, offers.clone(), pace);
         paints(watch, picture, async {
-            let there = |picture: &Picture, expected: &[(&str, &str)]| {
-                let objects = picture.objects.iter();
-                let objects: Vec<_> =
-                    objects.map(|(name, value)| (name.as_str(), value.as_str())).collect();
-                picture.lists > 0 && objects == expected
-            };
-            seen.wait_for(|picture| there(picture, &[("first", "red")])).await.unwrap();
+            seen.wait_for(|picture| picture.is(&[("first", "red")])).await.unwrap();
             put("second", "red");
             put("first", "blue");
             let both = [("first", "blue"), ("second", "red")];
-            seen.wait_for(|picture| there(picture, &both)).await.unwrap();
-            // A server says where to go on before it ends a stream.
-            seen.wait_for(|picture| picture.bookmarks > 1).await.unwrap();
+            seen.wait_for(|picture| picture.is(&both)).await.unwrap();
+            let begun = Instant::now();
+            for number in 0.. {
+                let value = format!("n{number}");
+                put("second", &value);
+                let changed = [("first", "blue"), ("second", value.as_str())];
+                seen.wait_for(|picture| picture.is(&changed)).await.unwrap();
+                if begun.elapsed() > 3 * two {
+                    break;
+                }
+            }
+            put("second", "red");
             delete("first");
             put("third", "green");
             let rest = [("second", "red"), ("third", "green")];
-            seen.wait_for(|picture| there(picture, &rest)).await.unwrap();
+            seen.wait_for(|picture| picture.is(&rest)).await.unwrap();
             let lists = seen.borrow().lists;
             assert_eq!(lists, 1, "a stream that ends is gone on with");
         })
