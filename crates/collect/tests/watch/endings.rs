@@ -1,6 +1,11 @@
 //! Streams that end, one way or another.
 
+use std::sync::{Mutex, PoisonError};
+
+use kollect_collect::{Event, Listener, Offers, Question, Watch};
 use kollect_sandbox::{Cut, Fault, On};
+use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use super::support::{Scene, delete, is_watch, millis, put, sandbox, widgets};
 
@@ -27,7 +32,9 @@ async fn resumes(fault: Fault, silence: u64) {
         scene.rows(),
         ["mall/a: green", "mall/d: blue", "mall/e: blue", "shop/a: red", "shop/c: red"]
     );
-    assert_eq!(scene.count("list"), 1, "{fault:?}: {:?}", scene.heard());
+    // Each once, and nothing twice.
+    let told = ["list", "item", "item", "item", "end", "changed", "changed", "changed", "gone"];
+    assert_eq!(scene.heard(), told, "{fault:?}");
     assert!(scene.is_covered());
     let streams: Vec<_> = sandbox.requests().into_iter().filter(is_watch).collect();
     let from = streams[1].parameter("resourceVersion").parse::<u64>().unwrap_or_default();
@@ -65,7 +72,7 @@ async fn a_line_that_is_no_event_is_not_believed() {
 
 #[tokio::test]
 async fn a_watch_that_falls_silent_is_resumed() {
-    resumes(Fault::SilenceAfterEvents(4), 300).await;
+    resumes(Fault::SilenceAfterEvents(4), 1500).await;
 }
 
 #[tokio::test]
@@ -136,4 +143,53 @@ async fn an_object_that_is_wanted_no_longer_leaves_no_row() {
         })
         .await;
     assert_eq!(scene.rows(), ["mall/z: blue", "shop/a: blue", "shop/b: red"]);
+}
+
+/// Takes the events of one chunk whenever it is allowed to.
+struct Slow<'a> {
+    allowed: &'a Semaphore,
+    names: &'a Mutex<Vec<String>>,
+}
+
+impl Listener for Slow<'_> {
+    fn hear(&mut self, event: Event<'_>) {
+        if let Event::Item(bytes) | Event::Changed(bytes) = event {
+            let object: Value = serde_json::from_slice(bytes).unwrap_or_default();
+            let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            self.names.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+        }
+    }
+
+    async fn ready(&mut self) {
+        if let Ok(permit) = self.allowed.acquire().await {
+            permit.forget();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_slow_listener_hears_everything_in_order() {
+    let sandbox = sandbox();
+    let name = |number: usize| format!("w{number:03}");
+    for number in 0..100 {
+        put(&sandbox, "shop", &name(number), "red");
+    }
+    let scene = Scene::of(&sandbox.url()).await;
+    let (allowed, names) = (Semaphore::new(0), Mutex::default());
+    let mut slow = Slow { allowed: &allowed, names: &names };
+    let question = Question::all(&scene.resource);
+    let watch = Watch::new(scene.client.clone(), question, Offers::default(), scene.pace.clone());
+    let expected: Vec<_> = (0..200).map(name).collect();
+    let happens = async {
+        sandbox.requested(is_watch).await;
+        for number in 100..200 {
+            put(&sandbox, "shop", &name(number), "red");
+        }
+        while names.lock().unwrap().len() < expected.len() {
+            allowed.add_permits(1);
+            tokio::task::yield_now().await;
+        }
+    };
+    watch.run(&mut slow, happens).await;
+    assert_eq!(*names.lock().unwrap(), expected);
 }

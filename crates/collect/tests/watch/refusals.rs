@@ -108,6 +108,8 @@ async fn a_right_that_is_taken_uncovers_and_one_that_is_given_back_recovers() {
     assert_eq!(scene.rows(), ["shop/b: red"]);
     assert!(scene.is_covered());
     assert_eq!(scene.count("Forbidden"), 1);
+    // Other watches of the server go on as they did.
+    assert!(scene.offers.watch_list());
 }
 
 #[tokio::test]
