@@ -12,7 +12,9 @@ pub struct Pace {
     /// Whoever was followed for so long is well, and failures before are forgotten.
     pub healthy_after: Duration,
     /// How long a watch may send nothing. Servers send bookmarks about once a
-    /// minute, so one that says nothing for longer has been forgotten.
+    /// minute where anything happens, so one that says less may have been
+    /// forgotten. Where nothing happens there may be no bookmarks either, and
+    /// to ask again costs two small requests.
     pub silence: Duration,
     /// How long the server is asked to keep a watch open: something in between,
     /// lest all watches that began together end together.

@@ -202,7 +202,7 @@ impl Scene {
         let (client, offers, pace) = (self.client.clone(), self.offers.clone(), self.pace.clone());
         let (over, is_over) = tokio::sync::oneshot::channel::<()>();
         let watch = Watch::new(client, question, offers, pace);
-        let run = watch.run(&mut notes, async { drop(is_over.await) });
+        let run = for_a_task(watch.run(&mut notes, async { drop(is_over.await) }));
         let happens = async {
             let result = timeout(LIMIT, happens).await;
             drop(over);
@@ -265,6 +265,11 @@ impl Scene {
             store.partition(&key).is_some_and(|id| store.coverage(id) == Coverage::Covered)
         })
     }
+}
+
+/// Whatever watches does so in a task, which may move between threads.
+fn for_a_task<T: Send>(work: T) -> T {
+    work
 }
 
 pub(super) fn millis(millis: u64) -> Duration {
