@@ -270,6 +270,17 @@ pub(crate) fn encoded(text: &str) -> String {
     out
 }
 
+/// An error with its causes, for whoever outlives it.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,12 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use kollect_extract::{Verdict, select::Namespace};
-use kollect_inventory::{Sweep as Swept, ViewId};
+use kollect_inventory::ViewId;
 
 use crate::{
     assignment::Assignment,
     intake::Keeper,
-    list::Sweep,
     places::{Metadata, Places},
     watch::{Event, Listener},
 };
@@ -103,10 +102,6 @@ impl<K: Keeper + Send> Listener for Follow<K> {
             Event::Changed(bytes) => self.put(bytes, Was::Known),
             Event::Gone(bytes) => self.remove(bytes),
             Event::ListEnds { sweep, .. } => {
-                let sweep = match sweep {
-                    Sweep::Yes => Swept::Yes,
-                    Sweep::No => Swept::No,
-                };
                 for Follower { places, .. } in &self.followers {
                     places.end_list(&self.keeper, None, sweep);
                 }

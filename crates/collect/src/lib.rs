@@ -41,7 +41,7 @@ pub use discovery::{Catalogue, Lookup, Resource, Scope, Verbs, fetch::DiscoveryE
 pub use dump::Dump;
 pub use follow::Follow;
 pub use intake::{FailedObject, Intake, Keeper, Tally};
-pub use list::{AtLeast, Content, Heard, Listed, Question, Sweep, error::ListError, list};
+pub use list::{AtLeast, Content, Heard, Listed, Question, error::ListError, list};
 pub use manifest::{
     Failure, Found, Manifest, Source,
     files::read,

@@ -9,6 +9,7 @@ pub(crate) mod course;
 
 use std::future::ready;
 
+use kollect_inventory::Sweep;
 use kube::Client;
 
 use self::{course::Course, error::ListError};
@@ -92,15 +93,6 @@ pub struct Listed {
     /// How many bytes came, repeated ones counted.
     pub bytes: u64,
     pub sweep: Sweep,
-}
-
-/// Whether an object that was not in a list is gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sweep {
-    Yes,
-    /// Its pages are of different versions, so an object may have slipped
-    /// through between them. Another list should follow.
-    No,
 }
 
 /// Lists a resource, and hands out each object as soon as its bytes are there.

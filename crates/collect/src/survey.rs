@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kollect_extract::select::Namespace;
-use kollect_inventory::ViewId;
+use kollect_inventory::{Sweep, ViewId};
 use kube::Client;
 use serde::Deserialize;
 
 use crate::{
+    ask::chain,
     assignment::Assignment,
     discovery::{Catalogue, Lookup, Resource, Scope, fetch::DiscoveryError},
     intake::{Intake, Keeper, Tally},
-    list::{Content, Heard, Question, Sweep, error::ListError, list},
+    list::{Content, Heard, Question, error::ListError, list},
 };
 
 /// Up to so many namespaces are listed one by one; for more, everything is
@@ -22,7 +23,8 @@ const ONE_BY_ONE: usize = 10;
 pub struct Survey {
     client: Client,
     catalogue: Catalogue,
-    namespaces: Result<BTreeMap<String, Namespace>, ListError>,
+    /// Or why they are not known.
+    namespaces: Result<BTreeMap<String, Namespace>, String>,
 }
 
 /// What could not be listed.
@@ -36,7 +38,7 @@ pub enum Unlisted {
         namespace: String,
         error: ListError,
     },
-    #[error("the namespaces cannot be listed, and the target does not name any: {0}")]
+    #[error("the target cannot be said to want any namespace, because they cannot be listed: {0}")]
     Namespaces(String),
     #[error("{}the list was not of one moment", place(.0))]
     Inconsistent(String),
@@ -76,12 +78,15 @@ impl Survey {
         let universe = self.namespaces.as_ref().unwrap_or(&named);
         let wanted = match (resource.scope, &self.namespaces) {
             (Scope::Cluster, _) => BTreeSet::from([String::new()]),
-            (Scope::Namespaced, Err(error)) if universe.is_empty() => {
-                let unlisted = Unlisted::Namespaces(error.to_string());
-                return (Tally::default(), vec![unlisted]);
-            }
             (Scope::Namespaced, _) => assignment.namespaces(universe),
         };
+        // A target that selects by labels may want more than we can know of,
+        // and what it does not want here must not be taken for gone.
+        if let (Scope::Namespaced, Err(reason)) = (resource.scope, &self.namespaces)
+            && (named.is_empty() || wanted.len() < named.len())
+        {
+            return (Tally::default(), vec![Unlisted::Namespaces(reason.clone())]);
+        }
         let selector = assignment.label_selector();
         let question = Question { label_selector: &selector, ..Question::all(resource) };
         let mut intake = Intake::begin(keeper, assignment, universe, wanted.clone(), views);
@@ -172,14 +177,16 @@ impl Survey {
 async fn namespaces(
     client: &Client,
     catalogue: &Catalogue,
-) -> Result<BTreeMap<String, Namespace>, ListError> {
+) -> Result<BTreeMap<String, Namespace>, String> {
     let kind = kollect_api::GroupVersionKind {
         group: String::new(),
         version: "v1".to_owned(),
         kind: "Namespace".to_owned(),
     };
     let mut found = BTreeMap::new();
-    let Lookup::Served(resource) = catalogue.find(&kind) else { return Ok(found) };
+    let Lookup::Served(resource) = catalogue.find(&kind) else {
+        return Err("the cluster does not say that it serves any".to_owned());
+    };
     let question = Question { content: Content::Metadata, ..Question::all(resource) };
     list(client, &question, |heard| match heard {
         Heard::Item(bytes) => {
@@ -189,7 +196,8 @@ async fn namespaces(
         }
         Heard::Again => found.clear(),
     })
-    .await?;
+    .await
+    .map_err(|error| chain(&error))?;
     Ok(found)
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod trouble;
 
 use std::{ops::ControlFlow, time::Duration};
 
+use kollect_inventory::Sweep;
 use kube::Client;
 use tokio::{
     select,
@@ -28,7 +29,7 @@ use self::{
 use crate::{
     ask::{self, Ask, Refusal, chance, encoded},
     list::{
-        AtLeast, Content, Heard, Question, Reader, Sweep,
+        AtLeast, Content, Heard, Question, Reader,
         course::{path, selectors, what},
         error::ListError,
         list_to, newest,

@@ -134,8 +134,9 @@ pub(crate) struct CollectArgs {
     #[arg(short, long)]
     pub(crate) namespace: Option<String>,
 
-    /// Read all namespaces, which is what targets without a filter do
-    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    /// Read all namespaces, as is done without --namespace; a configuration
+    /// says itself where its targets read
+    #[arg(short = 'A', long, conflicts_with_all = ["namespace", "config"])]
     pub(crate) all_namespaces: bool,
 
     /// Directory to write to instead of the sinks, or - for standard output

@@ -269,6 +269,31 @@ mod collecting {
     }
 
     #[test]
+    fn a_suspended_inventory_is_not_copied_in_another_way() {
+        let place = tempfile::tempdir().unwrap();
+        let config = place.path().join("config");
+        fs::create_dir(&config).unwrap();
+        for entry in fs::read_dir(repository().join(CONFIG)).unwrap() {
+            let entry = entry.unwrap();
+            let text = fs::read_to_string(entry.path()).unwrap();
+            let documents = text.split("\n---\n").map(|document| {
+                let is_inventory = document.contains("Inventory\n");
+                if is_inventory {
+                    document.replace("\nspec:", "\nspec:\n  suspend: true")
+                } else {
+                    document.to_owned()
+                }
+            });
+            let text = documents.collect::<Vec<_>>().join("\n---\n");
+            fs::write(config.join(entry.file_name()), text).unwrap();
+        }
+        let cluster = repository().join(CLUSTER).display().to_string();
+        let run = run_in(place.path(), &["collect", "--config", "config", "--from", &cluster], "");
+        assert!(!place.path().join("inventory").exists(), "{}", run.stderr);
+        assert!(run.stderr.contains("is in no inventory and was left out"), "{}", run.stderr);
+    }
+
+    #[test]
     fn a_configuration_that_is_wrong_collects_nothing() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("bad.yaml"), TARGET.replace("images", "team/images")).unwrap();

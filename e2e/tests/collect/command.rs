@@ -79,6 +79,38 @@ fn who_may_read_one_namespace_gets_its_rows_and_keeps_the_others() {
     assert_eq!((files(&namespaces[0]), files(&namespaces[1])), (2, 3));
 }
 
+/// R37: labels that nobody may read are no reason to delete.
+#[test]
+fn who_may_not_read_labels_does_not_take_what_they_select_for_gone() {
+    let Some(cluster) = cluster() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let namespace = cluster.namespace("labelled");
+    cluster.apply(&deployments(std::slice::from_ref(&namespace), 2));
+    cluster.kubectl(["label", "namespace", &namespace, "team=web"]).stdout();
+    let file = config(place.path(), &[&namespace]);
+    let selecting = fs::read_to_string(&file).unwrap().replace(
+        r#""profileRef":"web""#,
+        r#""profileRef":"web","namespaceSelector":{"matchLabels":{"team":"web"}}"#,
+    );
+    fs::write(&file, selecting).unwrap();
+    let output = place.path().join("copy").display().to_string();
+    let collect = |kubeconfig: &Path| {
+        let kubeconfig = kubeconfig.display().to_string();
+        kollect(
+            &["collect", "--config", &file, "--kubeconfig", &kubeconfig, "--output", &output],
+            "",
+        )
+    };
+    let all = collect(cluster.kubeconfig());
+    assert_eq!(all.code, Some(0), "{}", all.stderr);
+    let stranger = cluster.user(&format!("stranger-to-{namespace}"), &[]).unwrap();
+    let nothing = collect(&stranger);
+    assert_eq!(nothing.code, Some(2), "{}", nothing.stderr);
+    assert!(nothing.stderr.contains("because they cannot be listed"), "{}", nothing.stderr);
+    let folder = place.path().join("copy/test").join(&namespace).join("deployment");
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 2);
+}
+
 #[test]
 fn a_context_that_does_not_answer_fails_alone() {
     let Some(cluster) = cluster() else { return };

@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, fs};
 
 use e2e::cluster;
-use kollect_collect::{AtLeast, Catalogue, Content, ListError, Question, Resource, Sweep};
+use kollect_collect::{AtLeast, Catalogue, Content, ListError, Question, Resource};
+use kollect_inventory::Sweep;
 use kollect_testenv::ControlPlane;
 use serde_json::{Value, json};
 

@@ -1,7 +1,5 @@
 //! Asks a server for its kinds.
 
-use std::error::Error;
-
 use kollect_inventory::schedule::ErrorClass;
 use kube::Client;
 
@@ -10,7 +8,7 @@ use super::{
     parse::{self, Root},
 };
 use crate::{
-    ask::{Ask, Patience, Refusal, encoded},
+    ask::{Ask, Patience, Refusal, chain, encoded},
     list::error::ListError,
     split::SplitError,
 };
@@ -124,15 +122,4 @@ async fn read<T>(
     let mut answer = ask.send(client).await?;
     let bytes = answer.gather(LARGEST_ANSWER).await?;
     parse(&bytes).map_err(|error| ask.malformed(SplitError::Malformed(error)).into())
-}
-
-/// An error with its causes, for a catalogue that outlives it.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }

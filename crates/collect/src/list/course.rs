@@ -1,6 +1,8 @@
 //! Which page of a list comes next, and what a refusal makes of it.
 
-use super::{AtLeast, Content, Listed, Question, Sweep, error::ListError};
+use kollect_inventory::Sweep;
+
+use super::{AtLeast, Content, Listed, Question, error::ListError};
 use crate::{
     ask::{Refusal, encoded},
     discovery::Scope,

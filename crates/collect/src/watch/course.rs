@@ -5,16 +5,14 @@
 
 use std::time::Duration;
 
+use kollect_inventory::Sweep;
 use tokio::time::Instant;
 
 use super::{
     pace::Pace,
     trouble::{Failure, Sort, Trouble},
 };
-use crate::{
-    ask::Refusal,
-    list::{Sweep, error::ListError},
-};
+use crate::{ask::Refusal, list::error::ListError};
 
 /// What a watch does, or does next.
 #[derive(Clone, Debug, PartialEq, Eq)]

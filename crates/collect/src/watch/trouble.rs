@@ -1,8 +1,11 @@
 //! What keeps a watch from knowing, and how a refusal is sorted.
 
-use std::{error::Error, time::Duration};
+use std::time::Duration;
 
-use crate::{ask::Refusal, list::error::ListError};
+use crate::{
+    ask::{Refusal, chain},
+    list::error::ListError,
+};
 
 /// Why nothing is known for sure any longer. Each says what the server said.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,15 +79,4 @@ impl Trouble {
     pub(super) fn is_like(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
-}
-
-/// An error with its causes.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }

@@ -91,7 +91,11 @@ pub(super) fn plan(objects: &[Object], scrub_keys: &[String]) -> anyhow::Result<
         config.targets.push(target(object, objects, scrub_keys)?);
     }
     config.inventories = inventories(objects, &config.targets);
-    if config.inventories.is_empty() {
+    let mut named = objects
+        .iter()
+        .filter(|object| matches!(object, Object::Inventory(_) | Object::ClusterInventory(_)));
+    // One that is suspended is still what somebody wants, and not now.
+    if named.next().is_none() {
         config.inventories = one_for_each(&config);
     }
     for (at, target) in config.targets.iter().enumerate() {

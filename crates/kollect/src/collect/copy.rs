@@ -72,7 +72,7 @@ pub(super) async fn copy(config: &Config, world: &World, cluster: &str) -> Vec<C
                 inventory: inventory.key.to_string(),
                 key: sink.clone(),
                 sink: named(sink),
-                rows: world.rows(at).len(),
+                rows: world.count(at),
                 outcome: Err("it did not end".to_owned()),
             };
             let settings = settings(config, world, (at, sink), cluster, &opener);

@@ -1,15 +1,16 @@
 //! One cluster, or one set of files, from its objects to its copies.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use kollect_collect::{Dump, Place, Survey, connect};
+use kollect_sinks::Scrub;
 use tokio::task::JoinSet;
 
 use super::{
     config::Config,
     copy::{self, Copied},
-    world::{Outcome, World, chain},
+    world::{Outcome, World},
 };
 
 /// How often somebody who waits is told how far it is.
@@ -20,6 +21,14 @@ const OFTEN: Duration = Duration::from_millis(200);
 pub(super) enum Source {
     Files { cluster: String, dump: Dump },
     Cluster { cluster: String, place: Place, context: Option<String> },
+}
+
+impl Source {
+    fn cluster(&self) -> &str {
+        match self {
+            Self::Files { cluster, .. } | Self::Cluster { cluster, .. } => cluster,
+        }
+    }
 }
 
 /// What is done with rows.
@@ -74,13 +83,15 @@ pub(super) async fn all(
 ) -> Vec<Visit> {
     let mut visits = JoinSet::new();
     let mut worlds = Vec::new();
+    let mut names = Vec::new();
     for (at, source) in sources.into_iter().enumerate() {
+        names.push(source.cluster().to_owned());
         let world = Arc::new(World::new(config, Timestamp::now().as_microsecond()));
         worlds.push(Arc::clone(&world));
         let config = Arc::clone(config);
         visits.spawn(async move { (at, one(&config, world, source, then).await) });
     }
-    let mut done = Vec::new();
+    let mut done = BTreeMap::new();
     loop {
         tokio::select! {
             ended = visits.join_next() => match ended {
@@ -92,8 +103,10 @@ pub(super) async fn all(
             }
         }
     }
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, visit)| visit).collect()
+    // One that ended by a bug of ours is said to have failed, not left out.
+    let broken = |cluster| Visit { cluster, found: Err("it ended by a bug in Kollect".to_owned()) };
+    let all = names.into_iter().enumerate();
+    all.map(|(at, cluster)| done.remove(&at).unwrap_or_else(|| broken(cluster))).collect()
 }
 
 async fn one(config: &Config, world: Arc<World>, source: Source, then: Then) -> Visit {
@@ -124,7 +137,7 @@ async fn live(
     place: &Place,
     context: Option<&str>,
 ) -> Result<Vec<Outcome>, String> {
-    let client = connect(place, context).await.map_err(|error| chain(&error))?;
-    let survey = Survey::begin(client).await.map_err(|error| chain(&error))?;
+    let client = connect(place, context).await.map_err(|error| Scrub::default().error(&error))?;
+    let survey = Survey::begin(client).await.map_err(|error| Scrub::default().error(&error))?;
     Ok(world.read_cluster(config, &survey).await)
 }

@@ -4,7 +4,7 @@ use kollect_api::Dedupe;
 use kollect_collect::{Dump, Keeper, Survey, Tally};
 use kollect_extract::select::Namespace;
 use kollect_inventory::{Row, Store, ViewId, sort};
-use kollect_sinks::Ledger;
+use kollect_sinks::{Ledger, Scrub};
 
 use super::config::{Config, InventoryPlan};
 
@@ -74,7 +74,7 @@ impl World {
                 |namespace: &str| self.feeds(config, at, namespace, survey.namespace(namespace));
             let keeper = Kept(&self.ledger);
             let (tally, unlisted) = survey.list(&target.assignment, &keeper, feeds).await;
-            let skipped = unlisted.iter().map(|one| chain(one)).collect();
+            let skipped = unlisted.iter().map(|one| Scrub::default().error(one)).collect();
             outcomes.push(Outcome { target: target.to_string(), tally, skipped });
         }
         self.settle(config, &outcomes);
@@ -117,6 +117,12 @@ impl World {
         self.views.get(inventory).copied()
     }
 
+    /// How many rows an inventory has.
+    pub(super) fn count(&self, inventory: usize) -> usize {
+        let count = |view| self.ledger.with(|store| store.view_content(view).rows);
+        self.view(inventory).map_or(0, count)
+    }
+
     /// The rows of an inventory, in canonical order.
     pub(super) fn rows(&self, inventory: usize) -> Vec<Row> {
         let Some(view) = self.view(inventory) else { return Vec::new() };
@@ -124,18 +130,4 @@ impl World {
         sort(&mut rows);
         rows
     }
-}
-
-/// An error with its causes, in one line.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let said = cause.to_string();
-        if !text.ends_with(&said) {
-            text = format!("{text}: {said}");
-        }
-        source = cause.source();
-    }
-    text
 }
