@@ -8,9 +8,11 @@ use kollect_api::{
 };
 use kollect_extract::{
     Plan, PlanError, Wanted,
-    select::{self, Defaults, Namespace},
+    select::{self, Defaults, Namespace, NamespaceSets},
 };
 use kollect_inventory::TargetKey;
+
+use crate::list::Content;
 
 /// A target with its profile, compiled: which kind, where, and what to make of
 /// the objects.
@@ -24,6 +26,8 @@ pub struct Assignment {
     /// What the server itself can be asked to select by.
     labels: Option<LabelSelector>,
     ceiling: Option<ScopeCeiling>,
+    /// Everything that decides which rows are made of an object, as text.
+    basis: Box<str>,
 }
 
 impl Assignment {
@@ -49,6 +53,12 @@ impl Assignment {
                 .clone()
                 .filter(|_| target.spec.filter.resource_rules.is_empty()),
             ceiling: ceiling.cloned(),
+            basis: basis(
+                profile,
+                (&target.spec.names, &target.spec.label_selector, &target.spec.watch_mode),
+                &target.spec.filter,
+                scrub_keys,
+            ),
         })
     }
 
@@ -68,7 +78,42 @@ impl Assignment {
             selector: target.spec.namespace_selector.clone(),
             labels: None,
             ceiling: ceiling.cloned(),
+            basis: basis(profile, (), &target.spec.filter, scrub_keys),
         })
+    }
+
+    /// Whether both make the same rows of the same objects, wherever they read.
+    pub(crate) fn reads_like(&self, other: &Self) -> bool {
+        self.target == other.target && self.basis == other.basis
+    }
+
+    /// Whether the namespaces that it can want are known by their names.
+    pub(crate) fn is_bounded(&self, defaults: &Defaults) -> bool {
+        !self.filter.included_namespaces.is_empty()
+            || !defaults.included.is_empty()
+            || self.ceiling.as_ref().is_some_and(|ceiling| !ceiling.allowed_namespaces.is_empty())
+    }
+
+    /// Whether some object of a namespace may be wanted by what was known of
+    /// the namespace and not by what is known now, or the other way round.
+    pub(crate) fn heeds(&self, was: Option<&Namespace>, is: Option<&Namespace>) -> bool {
+        if was == is {
+            return false;
+        }
+        let nothing = Namespace::default();
+        let (labels_were, labels_are) =
+            (&was.unwrap_or(&nothing).labels, &is.unwrap_or(&nothing).labels);
+        let rules = self.filter.resource_rules.iter();
+        let mut selectors = rules.filter_map(|rule| rule.namespace_selector.as_ref());
+        was.map(select::words) != is.map(select::words)
+            || selectors.any(|selector| {
+                select::matches(selector, labels_were) != select::matches(selector, labels_are)
+            })
+    }
+
+    /// How much of each object it has to be sent.
+    pub(crate) fn content(&self) -> Content {
+        if self.plan.reads_metadata_only() { Content::Metadata } else { Content::Whole }
     }
 
     pub fn target(&self) -> &TargetKey {
@@ -85,9 +130,30 @@ impl Assignment {
 
     /// The namespaces that the target may read of those that exist.
     pub fn namespaces(&self, universe: &BTreeMap<String, Namespace>) -> BTreeSet<String> {
-        let defaults = Defaults::default();
+        self.chosen(&Defaults::default(), universe).effective
+    }
+
+    /// The same, and what it asks for without its ceiling, where an
+    /// administrator has set defaults.
+    pub(crate) fn chosen(
+        &self,
+        defaults: &Defaults,
+        universe: &BTreeMap<String, Namespace>,
+    ) -> NamespaceSets {
         let (selector, ceiling) = (self.selector.as_ref(), self.ceiling.as_ref());
-        select::namespaces(&self.filter, selector, &defaults, ceiling, universe).effective
+        select::namespaces(&self.filter, selector, defaults, ceiling, universe)
+    }
+
+    /// The namespaces that can be named without knowing which there are; none
+    /// if the target may want others.
+    pub(crate) fn names(&self, defaults: &Defaults) -> BTreeSet<String> {
+        let included = match self.filter.included_namespaces.as_slice() {
+            [] => &defaults.included,
+            own => own,
+        };
+        let allowed = self.ceiling.as_ref().map(|ceiling| ceiling.allowed_namespaces.as_slice());
+        let names = if included.is_empty() { allowed.unwrap_or_default() } else { included };
+        names.iter().cloned().collect()
     }
 
     /// The namespaces that the target names itself, for who may not list them.
@@ -117,6 +183,18 @@ impl Assignment {
         });
         equal.chain(required).collect::<Vec<_>>().join(",")
     }
+}
+
+/// Everything that decides which rows are made of an object, as one text.
+fn basis(
+    profile: &Profile,
+    selection: impl serde::Serialize,
+    filter: &CollectionFilter,
+    scrub_keys: &[String],
+) -> Box<str> {
+    let Profile { spec, metadata, .. } = profile;
+    let basis = (spec, &metadata.annotations, selection, &filter.resource_rules, scrub_keys);
+    serde_json::to_string(&basis).unwrap_or_default().into()
 }
 
 #[cfg(test)]

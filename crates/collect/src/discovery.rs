@@ -79,6 +79,24 @@ pub enum Lookup<'a> {
     Unknown(&'a str),
 }
 
+impl Lookup<'_> {
+    /// Why objects of the kind cannot be listed, if so.
+    pub(crate) fn objection(&self, kind: &GroupVersionKind) -> Option<String> {
+        match self {
+            Self::Served(resource) if resource.verbs.list => None,
+            Self::Served(_) => Some(format!("{kind} cannot be listed")),
+            Self::KindAbsent => Some(format!("the cluster serves no {kind}")),
+            Self::VersionAbsent { served } => {
+                Some(format!("the cluster serves no {kind}; it has {}", served.join(", ")))
+            }
+            Self::GroupAbsent => Some(format!("the cluster serves no group {:?}", kind.group)),
+            Self::Unknown(reason) => {
+                Some(format!("whether there is {kind} is not known: {reason}"))
+            }
+        }
+    }
+}
+
 impl Resource {
     /// The name that is unique in a server, such as `deployments.apps` or `pods`.
     pub fn full_name(&self) -> String {

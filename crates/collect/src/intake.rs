@@ -7,11 +7,11 @@ use kollect_inventory::{Store, Sweep, ViewId};
 
 use crate::{
     assignment::Assignment,
-    places::{Metadata, Places},
+    places::{Metadata, Numbers, Places},
 };
 
 /// So many objects that gave no row are named.
-const MOST_NAMED: usize = 100;
+pub(crate) const MOST_NAMED: usize = 100;
 
 /// Whoever holds the store.
 pub trait Keeper: Sync {
@@ -61,6 +61,7 @@ pub struct Intake<'a, S: ?Sized> {
     assignment: &'a Assignment,
     universe: &'a BTreeMap<String, Namespace>,
     places: Places,
+    numbers: Numbers,
     tally: Tally,
 }
 
@@ -75,14 +76,15 @@ impl<'a, S: Keeper + ?Sized> Intake<'a, S> {
         views: impl Fn(&str) -> Vec<ViewId>,
     ) -> Self {
         let mut places = Places::join(keeper, assignment, namespaces, views);
-        places.begin_list(keeper, None);
-        Self { keeper, assignment, universe, places, tally: Tally::default() }
+        let numbers = places.begin_list(keeper, |_| true);
+        Self { keeper, assignment, universe, places, numbers, tally: Tally::default() }
     }
 
     /// Makes a row of an object, if it is wanted.
     pub fn object(&mut self, bytes: &[u8]) {
         self.tally.objects += 1;
-        let (verdict, spot) = self.places.examine(self.assignment, self.universe, bytes);
+        let (verdict, spot) =
+            self.places.examine(self.assignment, self.universe, bytes, Some(&self.numbers));
         match (verdict, spot) {
             (Verdict::Keep { row, redacted }, Some(spot)) => {
                 self.tally.rows += 1;
@@ -107,17 +109,21 @@ impl<'a, S: Keeper + ?Sized> Intake<'a, S> {
     /// The list begins anew in a namespace, or in all: what came before does
     /// not count.
     pub fn again(&mut self, namespace: Option<&str>) {
-        self.places.begin_list(self.keeper, namespace);
+        let is_meant = |name: &str| namespace.is_none_or(|one| one == name);
+        self.numbers.extend(self.places.begin_list(self.keeper, is_meant));
     }
 
     /// The list has ended in a namespace: what it did not see is gone.
     pub fn end(&mut self, namespace: &str) {
-        self.places.end_list(self.keeper, Some(namespace), Sweep::Yes);
+        if let Some((name, number)) = self.numbers.remove_entry(namespace) {
+            let ended = Numbers::from([(name, number)]);
+            self.places.end_list(self.keeper, &ended, "", Sweep::Yes);
+        }
     }
 
     /// The list cannot end in a namespace: nothing there is gone.
     pub fn give_up(&mut self, namespace: &str) {
-        self.places.uncover(self.keeper, Some(namespace));
+        self.places.uncover(self.keeper, |name| name == namespace);
     }
 
     /// Where the list runs.

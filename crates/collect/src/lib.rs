@@ -23,19 +23,28 @@
 
 mod assignment;
 mod places;
+mod failed;
 mod intake;
 mod connect;
 mod discovery;
+mod rights;
+mod watch_set;
 mod list;
 mod split;
 mod ask;
 mod survey;
 mod watch;
 mod follow;
+mod collector;
 mod manifest;
 mod dump;
 
 pub use assignment::Assignment;
+pub use collector::{
+    Collector, Feeds, Habits, Order,
+    kinds::Presence,
+    report::{Gap, Reason, Report, TargetReport},
+};
 pub use connect::{ConnectError, Contexts, Place, cause::Cause, connect, contexts, use_ring};
 pub use discovery::{Catalogue, Lookup, Resource, Scope, Verbs, fetch::DiscoveryError};
 pub use dump::Dump;

@@ -1,8 +1,8 @@
 //! Where the rows of one assignment go, and which list of each place counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use kollect_extract::{Verdict, select::Namespace};
+use kollect_extract::{Header, Verdict, select::Namespace};
 use kollect_inventory::{Freshness, ListNumber, PartitionId, PartitionKey, Sweep, ViewId};
 use serde::Deserialize;
 
@@ -17,7 +17,14 @@ pub(crate) struct Places(BTreeMap<String, Place>);
 struct Place {
     partition: PartitionId,
     list: ListNumber,
+    /// Up to this version everything is in a list that has ended. A watch that
+    /// is behind may still tell of it, and would raise the dead.
+    told: u64,
 }
+
+/// A list of some places, and its number in each. A place in which a newer list
+/// has begun is no longer a part of it.
+pub(crate) type Numbers = BTreeMap<String, ListNumber>;
 
 /// Where an object belongs, and how new it is there.
 #[derive(Clone, Copy, Debug)]
@@ -35,81 +42,130 @@ impl Places {
         namespaces: impl IntoIterator<Item = String>,
         views: impl Fn(&str) -> Vec<ViewId>,
     ) -> Self {
-        let mut places = BTreeMap::new();
+        let mut places = Self::default();
         for namespace in namespaces {
-            let target = assignment.target().clone();
-            let key = PartitionKey { target, namespace: namespace.clone() };
+            let views = views(&namespace);
+            let partition = places.add(keeper, assignment, namespace);
             keeper.with(&mut |store| {
-                let partition = store.join(&key);
-                for view in views(&namespace) {
-                    store.attach(view, partition);
+                for (view, partition) in views.iter().zip(partition.iter().cycle()) {
+                    store.attach(*view, *partition);
                 }
-                let list = ListNumber::default();
-                places.insert(namespace.clone(), Place { partition, list });
             });
         }
-        Self(places)
+        places
     }
 
-    /// A list begins in a namespace, or in all.
-    pub(crate) fn begin_list<K: Keeper + ?Sized>(&mut self, keeper: &K, namespace: Option<&str>) {
-        let is_meant = |(name, _): &(&String, &mut Place)| namespace.is_none_or(|one| one == *name);
-        for (_, place) in self.0.iter_mut().filter(is_meant) {
-            let partition = place.partition;
-            keeper.with(&mut |store| place.list = store.begin_list(partition));
-        }
-    }
-
-    /// The newest list has ended in a namespace, or in all.
-    pub(crate) fn end_list<K: Keeper + ?Sized>(
-        &self,
+    /// One more place.
+    pub(crate) fn add<K: Keeper + ?Sized>(
+        &mut self,
         keeper: &K,
-        namespace: Option<&str>,
+        assignment: &Assignment,
+        namespace: String,
+    ) -> Option<PartitionId> {
+        let target = assignment.target().clone();
+        let key = PartitionKey { target, namespace };
+        let mut joined = None;
+        keeper.with(&mut |store| joined = Some(store.join(&key)));
+        let place = |partition| Place { partition, list: ListNumber::default(), told: 0 };
+        self.0.extend(joined.map(|partition| (key.namespace, place(partition))));
+        joined
+    }
+
+    pub(crate) fn leave(&mut self, namespace: &str) {
+        self.0.remove(namespace);
+    }
+
+    /// A list begins in some of the places.
+    pub(crate) fn begin_list<K: Keeper + ?Sized>(
+        &mut self,
+        keeper: &K,
+        is_meant: impl Fn(&str) -> bool,
+    ) -> Numbers {
+        let mut numbers = Numbers::new();
+        for (namespace, place) in self.0.iter_mut().filter(|(name, _)| is_meant(name)) {
+            keeper.with(&mut |store| place.list = store.begin_list(place.partition));
+            numbers.insert(namespace.clone(), place.list);
+        }
+        numbers
+    }
+
+    /// A list has ended, at a version.
+    pub(crate) fn end_list<K: Keeper + ?Sized>(
+        &mut self,
+        keeper: &K,
+        numbers: &Numbers,
+        version: &str,
         sweep: Sweep,
     ) {
-        for Place { partition, list } in self.meant(namespace) {
-            keeper.with(&mut |store| store.end_list(partition, list, sweep));
+        for (namespace, list) in numbers {
+            let Some(place) = self.0.get_mut(namespace).filter(|place| place.list == *list) else {
+                continue;
+            };
+            if sweep == Sweep::Yes {
+                place.told = version.parse().unwrap_or_default();
+            }
+            keeper.with(&mut |store| store.end_list(place.partition, *list, sweep));
         }
     }
 
-    /// What is known of a namespace, or of all, is no longer sure.
-    pub(crate) fn uncover<K: Keeper + ?Sized>(&self, keeper: &K, namespace: Option<&str>) {
-        for Place { partition, .. } in self.meant(namespace) {
-            keeper.with(&mut |store| store.uncover(partition));
+    /// What is known of some places is no longer sure.
+    pub(crate) fn uncover<K: Keeper + ?Sized>(&self, keeper: &K, is_meant: impl Fn(&str) -> bool) {
+        for (_, place) in self.0.iter().filter(|(name, _)| is_meant(name)) {
+            keeper.with(&mut |store| store.uncover(place.partition));
         }
     }
 
-    fn meant(&self, namespace: Option<&str>) -> impl Iterator<Item = Place> {
-        let is_meant =
-            move |(name, _): &(&String, &Place)| namespace.is_none_or(|one| one == *name);
-        self.0.iter().filter(is_meant).map(|(_, place)| *place)
+    /// Versions that were heard before mean nothing any longer.
+    pub(crate) fn forget_versions(&mut self) {
+        self.0.values_mut().for_each(|place| place.told = 0);
     }
 
     /// Makes what becomes of an object, and says where it belongs if that is
-    /// one of these places.
+    /// one of these places and it is news there.
     pub(crate) fn examine(
         &self,
         assignment: &Assignment,
         universe: &BTreeMap<String, Namespace>,
         bytes: &[u8],
+        of: Option<&Numbers>,
     ) -> (Verdict, Option<Spot>) {
         let mut spot = None;
-        let verdict = assignment.plan().examine(bytes, |header| {
-            spot = self.spot(header.namespace, header.resource_version);
+        let verdict = assignment.plan().examine(bytes, |header: &Header<'_>| {
+            spot = match of {
+                Some(numbers) => self.spot_in(numbers, header.namespace, header.resource_version),
+                None => self.spot(header.namespace, header.resource_version),
+            };
             spot.map(|_| universe.get(header.namespace))
         });
         (verdict, spot)
     }
 
-    /// Where an object of a namespace belongs.
+    /// Where a change in a namespace belongs, if it is news there.
     pub(crate) fn spot(&self, namespace: &str, version: &str) -> Option<Spot> {
-        let Place { partition, list } = *self.0.get(namespace)?;
+        let Place { partition, list, told } = *self.0.get(namespace)?;
+        let version: u64 = version.parse().unwrap_or_default();
+        let is_news = told == 0 || version == 0 || version > told;
+        is_news.then_some(Spot { partition, freshness: Freshness { list, version } })
+    }
+
+    /// Where an object of a list belongs.
+    fn spot_in(&self, numbers: &Numbers, namespace: &str, version: &str) -> Option<Spot> {
+        let Place { partition, list, .. } = *self.0.get(namespace)?;
         let version = version.parse().unwrap_or_default();
-        Some(Spot { partition, freshness: Freshness { list, version } })
+        let is_newest = numbers.get(namespace) == Some(&list);
+        is_newest.then_some(Spot { partition, freshness: Freshness { list, version } })
     }
 
     pub(crate) fn namespaces(&self) -> impl Iterator<Item = &String> {
         self.0.keys()
+    }
+
+    /// The names of the places that a list is the newest of.
+    pub(crate) fn newest_of(&self, numbers: &Numbers) -> BTreeSet<String> {
+        let newest = numbers
+            .iter()
+            .filter(|(name, list)| self.0.get(*name).is_some_and(|place| place.list == **list));
+        newest.map(|(name, _)| name.clone()).collect()
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use kollect_extract::select::Namespace;
 use kollect_inventory::{Sweep, ViewId};
 use kube::Client;
-use serde::Deserialize;
 
 use crate::{
     ask::chain,
     assignment::Assignment,
+    collector::census::entry,
     discovery::{Catalogue, Lookup, Resource, Scope, fetch::DiscoveryError},
     intake::{Intake, Keeper, Tally},
     list::{Content, Heard, Question, error::ListError, list},
@@ -96,17 +96,11 @@ impl Survey {
 
     fn served(&self, assignment: &Assignment) -> Result<&Resource, Unlisted> {
         let kind = assignment.kind();
-        let said = match self.catalogue.find(kind) {
-            Lookup::Served(resource) if resource.verbs.list => return Ok(resource),
-            Lookup::Served(_) => format!("{kind} cannot be listed"),
-            Lookup::KindAbsent => format!("the cluster serves no {kind}"),
-            Lookup::VersionAbsent { served } => {
-                format!("the cluster serves no {kind}; it has {}", served.join(", "))
-            }
-            Lookup::GroupAbsent => format!("the cluster serves no group {:?}", kind.group),
-            Lookup::Unknown(reason) => format!("whether there is {kind} is not known: {reason}"),
-        };
-        Err(Unlisted::NotServed(said))
+        let lookup = self.catalogue.find(kind);
+        match (lookup.objection(kind), lookup) {
+            (None, Lookup::Served(resource)) => Ok(resource),
+            (said, _) => Err(Unlisted::NotServed(said.unwrap_or_default())),
+        }
     }
 
     /// Everywhere at once, or one namespace after the other. Who may not read
@@ -190,29 +184,13 @@ async fn namespaces(
     let question = Question { content: Content::Metadata, ..Question::all(resource) };
     list(client, &question, |heard| match heard {
         Heard::Item(bytes) => {
-            let Object { metadata } = serde_json::from_slice(bytes).unwrap_or_default();
-            let Metadata { name, labels, annotations } = metadata;
-            found.insert(name, Namespace { labels, annotations });
+            found.extend([entry(bytes)]);
         }
         Heard::Again => found.clear(),
     })
     .await
     .map_err(|error| chain(&error))?;
     Ok(found)
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Object {
-    metadata: Metadata,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Metadata {
-    name: String,
-    labels: BTreeMap<String, String>,
-    annotations: BTreeMap<String, String>,
 }
 
 fn place(namespace: &str) -> String {

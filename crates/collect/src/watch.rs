@@ -108,28 +108,47 @@ impl<'a> Watch<'a> {
 
     /// One state after the other; never ends.
     async fn go_on(&mut self, listener: &mut impl Listener) {
+        let mut history = self.offers.history();
+        let mut wait = Duration::ZERO;
         loop {
-            let input = match self.course.state() {
-                State::Listing { .. } | State::Refused { .. } => {
-                    if self.offers.watch_list() && self.course.may_stream() {
-                        self.stream(listener).await
-                    } else {
-                        self.pages(listener).await
-                    }
+            let step = async {
+                if !wait.is_zero() {
+                    sleep(wait).await;
                 }
-                State::Watching { .. } => self.stream(listener).await,
-                State::Resuming { .. } => match newest(&self.client, &self.question).await {
-                    Ok(version) => Input::Newest(version),
-                    Err(refusal) => Input::Failed(Failure::from(&refusal)),
-                },
+                self.step(listener).await
             };
-            if input == Input::NotOffered {
-                self.offers.refuse_watch_list();
+            let input = select! {
+                input = step => input,
+                // Whoever could tell is a part of this.
+                Ok(()) = history.changed() => Input::Replaced,
+            };
+            match &input {
+                Input::NotOffered => self.offers.refuse_watch_list(),
+                Input::Newest(newest) if self.course.is_behind(newest) => {
+                    self.offers.replace_history();
+                    history.mark_unchanged();
+                }
+                _ => {}
             }
-            let wait = self.takes(input, listener);
-            if !wait.is_zero() {
-                sleep(wait).await;
+            wait = self.takes(input, listener);
+        }
+    }
+
+    /// What the state asks for, to its end.
+    async fn step(&mut self, listener: &mut impl Listener) -> Input {
+        match self.course.state() {
+            State::Listing { .. } | State::Refused { .. } => {
+                if self.offers.watch_list() && self.course.may_stream() {
+                    self.stream(listener).await
+                } else {
+                    self.pages(listener).await
+                }
             }
+            State::Watching { .. } => self.stream(listener).await,
+            State::Resuming { .. } => match newest(&self.client, &self.question).await {
+                Ok(version) => Input::Newest(version),
+                Err(refusal) => Input::Failed(Failure::from(&refusal)),
+            },
         }
     }
 

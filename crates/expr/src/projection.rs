@@ -118,6 +118,14 @@ impl Projection {
             || self.other_fields.as_ref().is_some_and(|below| below.reaches(rest))
     }
 
+    /// Whether nothing is read but what is below one field.
+    pub fn is_within(&self, field: &str) -> bool {
+        !self.whole
+            && self.other_fields.is_none()
+            && self.items.is_none()
+            && self.fields.iter().all(|(name, _)| name.as_ref() == field)
+    }
+
     /// The paths, as a user would write them.
     pub fn paths(&self) -> Vec<String> {
         let mut found = Vec::new();

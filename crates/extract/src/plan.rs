@@ -151,6 +151,11 @@ impl Plan {
         &self.projection
     }
 
+    /// Whether nothing of an object is read but its metadata.
+    pub fn reads_metadata_only(&self) -> bool {
+        self.projection.is_within("metadata")
+    }
+
     /// Makes a row of an object's bytes, or says why there is none.
     pub fn row(&self, bytes: &[u8], namespace: Option<&Namespace>) -> Verdict {
         self.examine(bytes, |_| Some(namespace))

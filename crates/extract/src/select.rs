@@ -108,18 +108,17 @@ impl Selection {
             Some("enabled") => return true,
             _ => {}
         }
-        let words: Vec<_> = namespace
-            .into_iter()
-            .flat_map(|namespace| {
-                [get(&namespace.labels, WATCH), get(&namespace.annotations, NAMESPACE_WATCH)]
-            })
-            .flatten()
-            .collect();
-        if words.contains(&"disabled") {
+        let words = namespace.map(words).unwrap_or_default();
+        if words.contains(&Some("disabled")) {
             return false;
         }
-        self.watch_mode == WatchMode::All || words.contains(&"enabled")
+        self.watch_mode == WatchMode::All || words.contains(&Some("enabled"))
     }
+}
+
+/// What a namespace says about whether its objects are watched.
+pub fn words(namespace: &Namespace) -> [Option<&str>; 2] {
+    [get(&namespace.labels, WATCH), get(&namespace.annotations, NAMESPACE_WATCH)]
 }
 
 fn rule_matches(rule: &ResourceRule, header: &Header<'_>, namespace: Option<&Namespace>) -> bool {

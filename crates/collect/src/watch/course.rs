@@ -52,6 +52,8 @@ pub(super) enum Input {
     Interrupted(Failure),
     /// The server named its version.
     Newest(String),
+    /// Another watch found that the server's history is another.
+    Replaced,
     /// A stream has been opened.
     Opened,
     /// A stream has ended in good order.
@@ -145,6 +147,12 @@ impl Course {
         matches!(&self.state, State::Watching { version } if is_lower(heard, version))
     }
 
+    /// Whether a version that the server named shows that its history was
+    /// replaced.
+    pub(super) fn is_behind(&self, newest: &str) -> bool {
+        matches!(&self.state, State::Resuming { version } if is_lower(newest, version))
+    }
+
     /// Something happened: goes into the next state.
     pub(super) fn takes(&mut self, input: Input, now: Instant, chance: f64) -> Turn {
         if matches!(input, Input::Ended | Input::Silent | Input::Failed(_) | Input::Interrupted(_))
@@ -166,6 +174,7 @@ impl Course {
                 self.wait(failure.retry_after, chance)
             }
             Input::Newest(newest) => self.compared(&newest, now),
+            Input::Replaced => self.replaced(),
             Input::Ended if self.failures == 0 && self.garbled.is_none() => {
                 self.resume();
                 // The server may do that at any time, but not all the time.
@@ -212,11 +221,10 @@ impl Course {
     }
 
     fn compared(&mut self, newest: &str, now: Instant) -> Turn {
-        let State::Resuming { version } = &self.state else { return Turn::default() };
-        if is_lower(newest, version) {
-            self.state = State::Listing { start: Start::Now };
-            return Turn { tell: self.uncovered(Trouble::Replaced), ..Turn::default() };
+        if self.is_behind(newest) {
+            return self.replaced();
         }
+        let State::Resuming { version } = &self.state else { return Turn::default() };
         let version = version.clone();
         self.state = if self.resync.is_some_and(|due| now >= due) {
             State::Listing { start: Start::NotOlderThan(version) }
@@ -224,6 +232,12 @@ impl Course {
             State::Watching { version }
         };
         Turn::default()
+    }
+
+    /// Versions that were heard mean nothing: everything is read anew.
+    fn replaced(&mut self) -> Turn {
+        self.state = State::Listing { start: Start::Now };
+        Turn { tell: self.uncovered(Trouble::Replaced), ..Turn::default() }
     }
 
     fn failed(&mut self, failure: Failure, chance: f64) -> Turn {

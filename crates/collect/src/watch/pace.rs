@@ -47,7 +47,7 @@ impl Default for Pace {
 impl Backoff {
     /// The wait after some failures before this one; `chance` is from 0 to 1,
     /// and spreads those who failed together.
-    pub(super) fn wait(&self, before: u32, chance: f64) -> Duration {
+    pub(crate) fn wait(&self, before: u32, chance: f64) -> Duration {
         let doubled = self.first.saturating_mul(2_u32.saturating_pow(before));
         doubled.min(self.longest).mul_f64(0.5 + chance / 2.0)
     }

@@ -1,0 +1,394 @@
+//! Where all that changes comes together.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use kollect_inventory::{PartitionKey, TargetKey};
+use kube::Client;
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+    time::{Instant, sleep_until},
+};
+
+use super::{
+    Habits, Input, Order,
+    census::{Census, Roll, Universe},
+    holdings::Holdings,
+    kinds::{Kinds, Presence},
+    placement::{Namespaces, Placement},
+    relist::relist,
+    report::{Reason, Report, Words, refusal},
+    scouts::{self, Scouts},
+    stand::{Common, News, Shared, Stand, Stop, Told},
+};
+use crate::{
+    assignment::Assignment,
+    follow::{Follow, Membership},
+    intake::Keeper,
+    rights::{Answer, Rights},
+    watch::{offers::Offers, trouble::Trouble},
+    watch_set::{Duty, Need, Post, WatchSet},
+};
+
+/// Everything that is known, and everything that runs.
+pub(super) struct Desk<K> {
+    common: Common,
+    holdings: Holdings<K>,
+    habits: Habits,
+    tasks: JoinSet<()>,
+    scouts: Scouts,
+    order: Option<Order>,
+    /// The number of the order.
+    ordered: u64,
+    kinds: Kinds,
+    census: Census,
+    roll: Roll,
+    rights: Rights,
+    stands: BTreeMap<Post, Stand<K>>,
+    /// What was known of namespaces when watches were last told.
+    universe: Arc<Universe>,
+    report: Arc<Report>,
+    shared: Arc<Mutex<Shared<K>>>,
+    stood: u64,
+}
+
+impl<K: Keeper + Clone + Send + 'static> Desk<K> {
+    pub(super) fn new(
+        client: Client,
+        keeper: K,
+        habits: Habits,
+        inputs: mpsc::UnboundedSender<Input>,
+        shared: Arc<Mutex<Shared<K>>>,
+    ) -> Self {
+        let mut tasks = JoinSet::new();
+        let (offers, pace) = (Offers::default(), habits.pace.clone());
+        let common = Common { client, offers, pace, inputs };
+        let scouts = Scouts::start(&mut tasks, &common, &habits);
+        Self {
+            common,
+            holdings: Holdings::new(keeper),
+            tasks,
+            scouts,
+            order: None,
+            ordered: 0,
+            kinds: Kinds::new(habits.definite),
+            census: Census::default(),
+            roll: Roll::default(),
+            rights: Rights::new(habits.review),
+            stands: BTreeMap::new(),
+            universe: Arc::default(),
+            report: Arc::default(),
+            shared,
+            stood: 0,
+            habits,
+        }
+    }
+
+    /// Takes in what changes, and does what follows from it. Never ends.
+    pub(super) async fn work(
+        mut self,
+        mut inputs: mpsc::UnboundedReceiver<Input>,
+        publish: watch::Sender<Arc<Report>>,
+    ) {
+        loop {
+            let again = self.rights.next();
+            let again = async {
+                match again {
+                    Some(at) => sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                input = inputs.recv() => match input {
+                    Some(input) => self.takes(input),
+                    None => return,
+                },
+                () = again => {}
+                // What has ended is forgotten; it has said all it had to say.
+                Some(_) = self.tasks.join_next() => continue,
+            }
+            while let Ok(input) = inputs.try_recv() {
+                self.takes(input);
+            }
+            if self.order.is_some() {
+                self.plan(Instant::now());
+                let is_new = |known: &mut Arc<Report>| {
+                    let is_new = **known != *self.report;
+                    *known = Arc::clone(&self.report);
+                    is_new
+                };
+                publish.send_if_modified(is_new);
+            }
+        }
+    }
+
+    fn takes(&mut self, input: Input) {
+        match input {
+            Input::Order(number, order) => {
+                self.ordered = self.ordered.max(number);
+                let is_new = |one: &Arc<Assignment>| self.kinds.is_new(one.kind());
+                if order.assignments.iter().any(is_new) {
+                    self.scouts.look.notify_one();
+                }
+                let names = order.assignments.iter();
+                let names = names.flat_map(|one| one.names(&self.habits.defaults));
+                let names = names.chain(self.habits.confined_to.iter().cloned()).collect();
+                self.scouts.names.send_if_modified(|known| {
+                    let is_new = *known != names;
+                    *known = names;
+                    is_new
+                });
+                self.plans_change(&order);
+                self.order = Some(order);
+            }
+            Input::Kinds(answer) => {
+                let order = self.order.iter().flat_map(|order| &order.assignments);
+                self.kinds.learn(answer, order.map(|one| one.kind()), Instant::now());
+            }
+            Input::Census(census) => self.census = census,
+            Input::Roll(roll) => self.roll = roll,
+            Input::Reviewed(answers) => {
+                for (right, answer) in answers {
+                    self.rights.learn(right, answer, Instant::now());
+                }
+            }
+            Input::Told(told) => self.hears(told),
+        }
+    }
+
+    /// What is read from objects changes for some targets: what is known of
+    /// them counts no longer.
+    fn plans_change(&self, order: &Order) {
+        let before = self.order.iter().flat_map(|order| &order.assignments);
+        let before: BTreeMap<_, _> = before.map(|one| (one.target(), one)).collect();
+        let is_changed = |one: &&Arc<Assignment>| {
+            before.get(one.target()).is_some_and(|before| !before.reads_like(one))
+        };
+        let changed = order.assignments.iter().filter(is_changed);
+        let changed: BTreeSet<_> = changed.map(|one| one.target()).collect();
+        self.holdings.plan_changed(|key| changed.contains(&key.target));
+    }
+
+    fn hears(&mut self, Told { post, number, news }: Told) {
+        let Some(stand) = self.stands.get_mut(&post) else { return };
+        if stand.number != number {
+            return;
+        }
+        match news {
+            News::Listed => stand.is_listed = true,
+            News::Relisted => {}
+            News::Recovered => stand.trouble = None,
+            News::Trouble(trouble) => {
+                match trouble {
+                    Trouble::Forbidden(_) => self.rights.doubt(&post.right),
+                    Trouble::NotServed(_) => self.scouts.look.notify_one(),
+                    _ => {}
+                }
+                stand.trouble = Some(trouble);
+            }
+        }
+    }
+
+    /// Works out what there has to be, and makes the difference.
+    fn plan(&mut self, now: Instant) {
+        let Some(order) = self.order.clone() else { return };
+        let Habits { defaults, confined_to, .. } = &self.habits;
+        let namespaces = Namespaces::of(&self.census, &self.roll, confined_to);
+        let mut placements = BTreeMap::new();
+        for assignment in &order.assignments {
+            let kind = self.kinds.find(assignment.kind());
+            let placement = Placement::of(assignment, kind, &namespaces, defaults, confined_to);
+            placements.insert(assignment.target().clone(), placement);
+        }
+        let is_missing =
+            placements.values().any(|one| !matches!(one.report.kind, Presence::Served(_)));
+        self.scouts
+            .is_missing
+            .send_if_modified(|known| std::mem::replace(known, is_missing) != is_missing);
+        self.hold(&order, &placements, &namespaces.universe);
+        let set = self.watch_set(&order, &placements);
+        let due = self.rights.due(&set.matter, now);
+        scouts::ask(&mut self.tasks, &self.common.client, &due, &self.common.inputs);
+        self.man(&order, &set, &namespaces.universe);
+        self.universe = namespaces.universe;
+        self.reports(placements, &set, now);
+    }
+
+    /// Which watches the placements come to.
+    fn watch_set(&self, order: &Order, placements: &BTreeMap<TargetKey, Placement>) -> WatchSet {
+        let need = |assignment: &Arc<Assignment>| {
+            let (target, placement) = placements.get_key_value(assignment.target())?;
+            let Presence::Served(resource) = &placement.report.kind else { return None };
+            let Habits { defaults, confined_to, .. } = &self.habits;
+            Some(Need {
+                target,
+                resource,
+                namespaces: placement.report.effective.clone(),
+                is_bounded: assignment.is_bounded(defaults) || !confined_to.is_empty(),
+                selector: assignment.label_selector(),
+                content: assignment.content(),
+            })
+        };
+        let needs: Vec<_> = order.assignments.iter().filter_map(need).collect();
+        let runs = self.stands.keys().cloned().collect();
+        WatchSet::of(&needs, |right| self.rights.of(right), &runs)
+    }
+
+    /// Brings partitions into the views that they belong to, and withdraws
+    /// those that are wanted no longer.
+    fn hold(
+        &mut self,
+        order: &Order,
+        placements: &BTreeMap<TargetKey, Placement>,
+        universe: &Universe,
+    ) {
+        let mut wanted = BTreeMap::new();
+        for (target, Placement { report, .. }) in placements {
+            for namespace in &report.effective {
+                let views = (order.feeds)(target, namespace, universe.get(namespace));
+                let key = PartitionKey { target: target.clone(), namespace: namespace.clone() };
+                wanted.insert(key, views.into_iter().collect::<BTreeSet<_>>());
+            }
+        }
+        // What cannot be said of a target leaves everything as it was.
+        let stays = |key: &PartitionKey| {
+            placements.get(&key.target).is_some_and(|placement| {
+                !placement.is_decided || placement.gaps.contains_key(&key.namespace)
+            })
+        };
+        self.holdings.change_to(wanted, stays);
+    }
+
+    /// Starts, changes and ends watches.
+    fn man(&mut self, order: &Order, set: &WatchSet, universe: &Arc<Universe>) {
+        let mut leaving = BTreeMap::<_, Vec<Stop>>::new();
+        let is_kept = |post: &Post, stand: &Stand<K>| {
+            set.posts.get(post).is_some_and(|duty| {
+                (&duty.selector, duty.content) == (&stand.duty.selector, stand.duty.content)
+            })
+        };
+        let posts: Vec<_> = self.stands.keys().cloned().collect();
+        for post in posts {
+            let Some(stand) = self.stands.remove(&post) else { continue };
+            if is_kept(&post, &stand) {
+                self.stands.insert(post, stand);
+            } else {
+                let everywhere = crate::rights::Right { namespace: None, ..post.right };
+                leaving.entry(everywhere).or_default().push(stand.stop);
+            }
+        }
+        for (post, duty) in &set.posts {
+            let members = self.members(order, duty, universe);
+            if let Some(stand) = self.stands.get_mut(post) {
+                stand.follow.knows(universe);
+                stand.duty = duty.clone();
+                let run = stand.follow.serve(&members);
+                if !run.is_empty() {
+                    let (common, follow) = (self.common.clone(), stand.follow.clone());
+                    let named = (post.clone(), stand.number);
+                    self.tasks.spawn(relist(common, named, duty.clone(), follow, run));
+                }
+            } else {
+                let everywhere = crate::rights::Right { namespace: None, ..post.right.clone() };
+                let before = leaving.remove(&everywhere).unwrap_or_default();
+                let follow = Follow::new(self.holdings.keeper().clone(), Arc::clone(universe));
+                follow.serve(&members);
+                self.stand(post, duty, follow, before);
+            }
+        }
+        let follows = self.stands.iter().map(|(post, stand)| (post.clone(), stand.follow.clone()));
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).follows = follows.collect();
+    }
+
+    /// Starts a watch.
+    fn stand(&mut self, post: &Post, duty: &Duty, follow: Follow<K>, before: Vec<Stop>) {
+        self.stood += 1;
+        let number = self.stood;
+        let (stop, work) = self.common.watch((post.clone(), number), duty, follow.clone(), before);
+        self.tasks.spawn(work);
+        let (duty, trouble, is_listed) = (duty.clone(), None, false);
+        self.stands.insert(post.clone(), Stand { duty, follow, number, stop, trouble, is_listed });
+    }
+
+    /// Who a watch serves, and where something has to be read again.
+    fn members(
+        &self,
+        order: &Order,
+        duty: &Duty,
+        universe: &Universe,
+    ) -> BTreeMap<TargetKey, Membership> {
+        let member = |assignment: &Arc<Assignment>| {
+            let namespaces = duty.users.get(assignment.target())?.clone();
+            let heeds =
+                |name: &&String| assignment.heeds(self.universe.get(*name), universe.get(*name));
+            let again = namespaces.iter().filter(heeds).cloned().collect();
+            let assignment = Arc::clone(assignment);
+            Some((assignment.target().clone(), Membership { assignment, namespaces, again }))
+        };
+        order.assignments.iter().filter_map(member).collect()
+    }
+
+    /// Says how it goes, and uncovers what nobody reads.
+    fn reports(
+        &mut self,
+        placements: BTreeMap<TargetKey, Placement>,
+        set: &WatchSet,
+        now: Instant,
+    ) {
+        let mut report = Report { order: self.ordered, ..Report::default() };
+        for (target, Placement { report: placed, gaps, .. }) in placements {
+            let before = self.report.targets.get(&target);
+            let mut all = self.gaps(&target, &placed.effective, set);
+            all.extend(gaps);
+            let placed = placed.with_gaps(all, before, now);
+            let is_new = |name: &String| {
+                let known = before.and_then(|before| before.gaps.get(name));
+                known.map(|gap| gap.reason) != placed.gaps.get(name).map(|gap| gap.reason)
+            };
+            let is_lost = |namespace: &String| {
+                let gap = placed.gaps.get_key_value(namespace);
+                let gap = gap.or_else(|| placed.gaps.get_key_value(""));
+                gap.is_some_and(|(name, gap)| gap.reason != Reason::Pending && is_new(name))
+            };
+            self.holdings.uncover(|key| key.target == target && is_lost(&key.namespace));
+            report.targets.insert(target, placed);
+        }
+        if report != *self.report {
+            self.report = Arc::new(report);
+        }
+    }
+
+    /// What of a target's namespaces is not known, by its watches.
+    fn gaps(
+        &self,
+        target: &TargetKey,
+        effective: &BTreeSet<String>,
+        set: &WatchSet,
+    ) -> BTreeMap<String, Words> {
+        let mut gaps = BTreeMap::new();
+        for namespace in effective {
+            let refused = set.refused.get(&(target.clone(), namespace.clone()));
+            let words = refused.filter(|answer| **answer != Answer::Allowed).map(refusal);
+            let words = words.or_else(|| self.words(target, namespace));
+            gaps.extend(words.map(|words| (namespace.clone(), words)));
+        }
+        gaps
+    }
+
+    fn words(&self, target: &TargetKey, namespace: &String) -> Option<Words> {
+        let serves = |(_, stand): &(&Post, &Stand<K>)| {
+            let users = stand.duty.users.get(target);
+            users.is_some_and(|namespaces| namespaces.contains(namespace))
+        };
+        let pending = || Some((Reason::Pending, "it has not been read yet".to_owned()));
+        let Some((_, stand)) = self.stands.iter().find(serves) else { return pending() };
+        match &stand.trouble {
+            Some(trouble) => Some((Reason::from(trouble), trouble.to_string())),
+            None if !stand.is_listed || !self.holdings.is_covered(target, namespace) => pending(),
+            None => None,
+        }
+    }
+}

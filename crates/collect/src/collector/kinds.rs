@@ -1,0 +1,107 @@
+//! Which of the kinds that targets name are served.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use kollect_api::GroupVersionKind;
+use tokio::time::Instant;
+
+use crate::discovery::{Catalogue, Lookup, Resource};
+
+/// What is known of the kinds that targets name.
+#[derive(Debug)]
+pub(super) struct Kinds {
+    /// The newest answer, or why there is none.
+    catalogue: Result<Catalogue, String>,
+    known: BTreeMap<String, Known>,
+    /// A kind is definitely not served when two answers this far apart say so.
+    definite_after: Duration,
+}
+
+/// What answers so far said of one kind.
+#[derive(Debug, Default)]
+struct Known {
+    /// As it was served last.
+    resource: Option<Resource>,
+    /// The first and the last answer of those in a row that it is not served.
+    absent: Option<(Instant, Instant)>,
+}
+
+/// What is known of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Presence {
+    Served(Resource),
+    /// It is not served. For sure if the server has said so for long enough.
+    Absent {
+        reason: String,
+        is_definite: bool,
+    },
+    /// The server could not say.
+    Unknown(String),
+}
+
+impl Kinds {
+    pub(super) fn new(definite_after: Duration) -> Self {
+        let catalogue = Err("the server has not been asked yet".to_owned());
+        Self { catalogue, known: BTreeMap::new(), definite_after }
+    }
+
+    /// Takes an answer about the kinds that matter.
+    pub(super) fn learn<'k>(
+        &mut self,
+        answer: Result<Catalogue, String>,
+        wanted: impl Iterator<Item = &'k GroupVersionKind>,
+        now: Instant,
+    ) {
+        let mut known = BTreeMap::new();
+        for kind in wanted {
+            let mut of_kind = self.known.remove(&kind.to_string()).unwrap_or_default();
+            match answer.as_ref().map(|catalogue| catalogue.find(kind)) {
+                Err(_) | Ok(Lookup::Unknown(_)) => {}
+                Ok(Lookup::Served(resource)) => {
+                    of_kind = Known { resource: Some(resource.clone()), absent: None };
+                }
+                Ok(_) => {
+                    let first = of_kind.absent.map_or(now, |(first, _)| first);
+                    of_kind.absent = Some((first, now));
+                }
+            }
+            known.insert(kind.to_string(), of_kind);
+        }
+        self.known = known;
+        // A failure to ask takes nothing of what was answered before.
+        if answer.is_ok() || self.catalogue.is_err() {
+            self.catalogue = answer;
+        }
+    }
+
+    /// What is known of a kind.
+    pub(super) fn find(&self, kind: &GroupVersionKind) -> Presence {
+        let known = self.known.get(&kind.to_string());
+        let catalogue = match &self.catalogue {
+            Ok(catalogue) => catalogue,
+            Err(reason) => return Presence::Unknown(reason.clone()),
+        };
+        let lookup = catalogue.find(kind);
+        let Some(reason) = lookup.objection(kind) else {
+            return match lookup {
+                Lookup::Served(resource) => Presence::Served(resource.clone()),
+                _ => Presence::Unknown(String::new()),
+            };
+        };
+        match (lookup, known.and_then(|known| known.resource.as_ref())) {
+            (Lookup::Unknown(_), Some(resource)) => Presence::Served(resource.clone()),
+            (Lookup::Unknown(_), None) => Presence::Unknown(reason),
+            _ => {
+                let apart = known.and_then(|known| known.absent);
+                let is_definite = apart
+                    .is_some_and(|(first, last)| last.duration_since(first) >= self.definite_after);
+                Presence::Absent { reason, is_definite }
+            }
+        }
+    }
+
+    /// Whether a kind was not looked up by the newest answer.
+    pub(super) fn is_new(&self, kind: &GroupVersionKind) -> bool {
+        !self.known.contains_key(&kind.to_string())
+    }
+}
