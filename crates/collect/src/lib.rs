@@ -57,7 +57,7 @@ pub use manifest::{
     node::{Position, Step},
 };
 pub use split::{Frame, ListMeta, SplitError, Splitter};
-pub use survey::{Survey, Unlisted};
+pub use survey::{Progress, Survey, Unlisted};
 pub use watch::{
     Event, Listener, Watch,
     offers::Offers,

@@ -1,6 +1,12 @@
 //! One listing of what targets ask for, from a live cluster.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use kollect_extract::select::Namespace;
 use kollect_inventory::{Sweep, ViewId};
@@ -25,6 +31,27 @@ pub struct Survey {
     catalogue: Catalogue,
     /// Or why they are not known.
     namespaces: Result<BTreeMap<String, Namespace>, String>,
+    progress: Arc<Progress>,
+}
+
+/// How far a survey is.
+#[derive(Debug, Default)]
+pub struct Progress {
+    objects: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Progress {
+    /// How many objects were read, and their bytes; what was read again counts
+    /// again.
+    pub fn so_far(&self) -> (u64, u64) {
+        (self.objects.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+    }
+
+    fn add(&self, object: &[u8]) {
+        self.objects.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(object.len() as u64, Ordering::Relaxed);
+    }
 }
 
 /// What could not be listed.
@@ -50,7 +77,13 @@ impl Survey {
     pub async fn begin(client: Client) -> Result<Self, DiscoveryError> {
         let catalogue = Catalogue::fetch(&client).await?;
         let namespaces = namespaces(&client, &catalogue).await;
-        Ok(Self { client, catalogue, namespaces })
+        Ok(Self { client, catalogue, namespaces, progress: Arc::default() })
+    }
+
+    /// Counts what is read where somebody looks on.
+    #[must_use]
+    pub fn counting(self, progress: Arc<Progress>) -> Self {
+        Self { progress, ..self }
     }
 
     pub fn catalogue(&self) -> &Catalogue {
@@ -154,7 +187,10 @@ impl Survey {
         // mostly quick enough.
         for _ in 0..2 {
             let listed = list(&self.client, question, |heard| match heard {
-                Heard::Item(bytes) => intake.object(bytes),
+                Heard::Item(bytes) => {
+                    self.progress.add(bytes);
+                    intake.object(bytes);
+                }
                 Heard::Again => intake.again(question.namespace),
             });
             match listed.await {

@@ -159,6 +159,11 @@ pub(crate) struct CollectArgs {
     /// Collect, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    /// Go on until interrupted: keep the sinks current, or print each change
+    /// as it comes (as ndjson or table)
+    #[arg(short, long, conflicts_with_all = ["from", "dry_run"])]
+    pub(crate) watch: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,5 +1,6 @@
 //! `kollect collect`: rows of what is there now, and copies of them.
 
+mod bars;
 mod builtin;
 mod config;
 mod contexts;
@@ -8,6 +9,8 @@ mod world;
 mod copy;
 mod print;
 mod report;
+mod shown;
+mod watch;
 
 use std::{
     env,
@@ -24,6 +27,7 @@ use kollect_validate::{LocalPaths, Policy};
 use self::{
     config::Config,
     visit::{Then, Visit},
+    watch::Stage,
 };
 use crate::{
     args::{CollectArgs, RowFormat},
@@ -50,10 +54,22 @@ pub(crate) fn run(args: &CollectArgs, out: &mut impl Write) -> anyhow::Result<Ex
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;
     let config = std::sync::Arc::new(config);
-    let visits = runtime.block_on(visit::all(&config, sources, then, progress));
-    if io::stderr().is_terminal() {
-        write!(io::stderr(), "\r\x1b[K")?;
+    if args.watch {
+        let format = match output {
+            Output::Standard(RowFormat::Json | RowFormat::Yaml) => {
+                bail!("--watch prints changes; -o must be ndjson or table")
+            }
+            Output::Standard(format) => format,
+            Output::Sinks => RowFormat::Ndjson,
+        };
+        for remark in &config.remarks {
+            writeln!(io::stderr(), "note: {remark}")?;
+        }
+        let stage = Stage::new(config, format, sources.len() > 1, io::stdout());
+        runtime.block_on(stage.play(sources, then))?;
+        return Ok(ExitCode::SUCCESS);
     }
+    let visits = runtime.block_on(visit::all(&config, sources, then));
     if let Output::Standard(format) = output {
         print::rows(&config, &visits, format, Timestamp::now(), out)?;
         out.flush()?;
@@ -65,15 +81,6 @@ pub(crate) fn run(args: &CollectArgs, out: &mut impl Write) -> anyhow::Result<Ex
     }
     let worst = visits.iter().map(Visit::code).max().unwrap_or(2);
     Ok(ExitCode::from(worst))
-}
-
-/// Shows a person how far it is; others want nothing between the lines.
-fn progress(rows: usize) {
-    let mut says = io::stderr();
-    if says.is_terminal() {
-        // Whether it can be shown makes no difference to the work.
-        drop(write!(says, "\r\x1b[K{rows} rows …").and_then(|()| says.flush()));
-    }
 }
 
 /// What the configuration asks for; nothing if it is wrong, which has been

@@ -38,7 +38,7 @@ pub use credentials::Credentials;
 pub use deliver::{
     Delivery,
     context::{Alone, Clock, Context, Lease, Observer, Unobserved},
-    ledger::Ledger,
+    ledger::{Ledger, Tail},
     pair::{PairSettings, Unit},
     pool::Pool,
     scrub::Scrub,

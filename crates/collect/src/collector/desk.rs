@@ -341,7 +341,10 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
         let mut report = Report { order: self.ordered, ..Report::default() };
         for (target, Placement { report: placed, gaps, .. }) in placements {
             let before = self.report.targets.get(&target);
-            let mut all = self.gaps(&target, &placed.effective, set);
+            let mut all = match &placed.kind {
+                Presence::Served(_) => self.gaps(&target, &placed.effective, set),
+                _ => BTreeMap::new(),
+            };
             all.extend(gaps);
             let placed = placed.with_gaps(all, before, now);
             let is_new = |name: &String| {

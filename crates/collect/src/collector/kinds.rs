@@ -10,8 +10,8 @@ use crate::discovery::{Catalogue, Lookup, Resource};
 /// What is known of the kinds that targets name.
 #[derive(Debug)]
 pub(super) struct Kinds {
-    /// The newest answer, or why there is none.
-    catalogue: Result<Catalogue, String>,
+    /// The newest answer, or why there is none; nothing before it was asked.
+    catalogue: Option<Result<Catalogue, String>>,
     known: BTreeMap<String, Known>,
     /// A kind is definitely not served when two answers this far apart say so.
     definite_after: Duration,
@@ -29,6 +29,8 @@ struct Known {
 /// What is known of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Presence {
+    /// Nobody has had an answer yet.
+    Unasked,
     Served(Resource),
     /// It is not served. For sure if the server has said so for long enough.
     Absent {
@@ -41,8 +43,7 @@ pub enum Presence {
 
 impl Kinds {
     pub(super) fn new(definite_after: Duration) -> Self {
-        let catalogue = Err("the server has not been asked yet".to_owned());
-        Self { catalogue, known: BTreeMap::new(), definite_after }
+        Self { catalogue: None, known: BTreeMap::new(), definite_after }
     }
 
     /// Takes an answer about the kinds that matter.
@@ -69,8 +70,8 @@ impl Kinds {
         }
         self.known = known;
         // A failure to ask takes nothing of what was answered before.
-        if answer.is_ok() || self.catalogue.is_err() {
-            self.catalogue = answer;
+        if answer.is_ok() || !matches!(self.catalogue, Some(Ok(_))) {
+            self.catalogue = Some(answer);
         }
     }
 
@@ -78,8 +79,9 @@ impl Kinds {
     pub(super) fn find(&self, kind: &GroupVersionKind) -> Presence {
         let known = self.known.get(&kind.to_string());
         let catalogue = match &self.catalogue {
-            Ok(catalogue) => catalogue,
-            Err(reason) => return Presence::Unknown(reason.clone()),
+            None => return Presence::Unasked,
+            Some(Ok(catalogue)) => catalogue,
+            Some(Err(reason)) => return Presence::Unknown(reason.clone()),
         };
         let lookup = catalogue.find(kind);
         let Some(reason) = lookup.objection(kind) else {

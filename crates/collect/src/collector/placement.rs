@@ -24,7 +24,7 @@ pub(super) struct Namespaces {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Standing {
     /// Nothing, for this reason.
-    Unknown(String),
+    Unknown(Words),
     /// These are all.
     All,
     /// There may be others, which cannot be known for this reason; of those
@@ -43,8 +43,8 @@ impl Namespaces {
         let reason = match (&census.refused, &census.known) {
             _ if !confined_to.is_empty() => {
                 if !confined_to.iter().all(is_asked) {
-                    let reason = "the namespaces have not been read yet".to_owned();
-                    return Self { universe: Arc::default(), standing: Standing::Unknown(reason) };
+                    let standing = Standing::Unknown(pending());
+                    return Self { universe: Arc::default(), standing };
                 }
                 "others than those named are not looked at".to_owned()
             }
@@ -53,8 +53,8 @@ impl Namespaces {
                 return Self { universe: Arc::clone(known), standing: Standing::All };
             }
             (None, None) => {
-                let yet = || "the namespaces have not been listed yet".to_owned();
-                let standing = Standing::Unknown(census.trouble.clone().unwrap_or_else(yet));
+                let trouble = census.trouble.clone().map(|text| (Reason::Namespaces, text));
+                let standing = Standing::Unknown(trouble.unwrap_or_else(pending));
                 return Self { universe: Arc::default(), standing };
             }
         };
@@ -79,7 +79,7 @@ impl Namespaces {
         confined_to: &BTreeSet<String>,
     ) -> Result<(NamespaceSets, BTreeMap<String, Words>), Words> {
         match &self.standing {
-            Standing::Unknown(reason) => Err((Reason::Namespaces, reason.clone())),
+            Standing::Unknown(words) => Err(words.clone()),
             Standing::All => Ok((assignment.chosen(defaults, &self.universe), BTreeMap::new())),
             Standing::Named { reason, unread, asked } => {
                 let names = match assignment.names(defaults) {
@@ -92,8 +92,7 @@ impl Namespaces {
                     return Err((Reason::Namespaces, text));
                 }
                 if !names.is_subset(asked) {
-                    let text = "the namespaces have not been read yet".to_owned();
-                    return Err((Reason::Namespaces, text));
+                    return Err(pending());
                 }
                 let is_meant = |(name, _): &(&String, _)| names.contains(*name);
                 let universe = self.universe.iter().filter(is_meant);
@@ -107,6 +106,10 @@ impl Namespaces {
             }
         }
     }
+}
+
+fn pending() -> Words {
+    (Reason::Pending, "the namespaces have not been read yet".to_owned())
 }
 
 /// Where a target has rows, and what is not known about that.
@@ -127,42 +130,47 @@ impl Placement {
         defaults: &Defaults,
         confined_to: &BTreeSet<String>,
     ) -> Self {
-        let nowhere = |kind: Presence, words: Words, is_decided: bool| {
-            let mut placement = Self::nowhere(kind, is_decided);
-            placement.gaps.insert(String::new(), words);
-            placement
-        };
-        let resource = match &kind {
-            Presence::Served(resource) => resource,
+        let (words, is_definite) = match &kind {
+            Presence::Unasked => (Some((Reason::Pending, String::new())), false),
+            Presence::Served(resource) if resource.scope == Scope::Cluster => {
+                return Self::nowhere(kind, true).everywhere();
+            }
+            Presence::Served(_) => (None, false),
             Presence::Absent { reason, is_definite } => {
-                let words = (Reason::NotServed, reason.clone());
-                let is_definite = *is_definite;
-                return nowhere(kind, words, is_definite);
+                (Some((Reason::NotServed, reason.clone())), *is_definite)
             }
-            Presence::Unknown(reason) => {
-                let words = (Reason::NotServed, reason.clone());
-                return nowhere(kind, words, false);
-            }
+            Presence::Unknown(reason) => (Some((Reason::NotServed, reason.clone())), false),
         };
-        if resource.scope == Scope::Cluster {
-            let mut placement = Self::nowhere(kind, true);
-            placement.report.matched.insert(String::new());
-            placement.report.effective.insert(String::new());
-            return placement;
-        }
-        match namespaces.of_target(assignment, defaults, confined_to) {
-            Err(words) => nowhere(kind, words, false),
+        let mut placement = match namespaces.of_target(assignment, defaults, confined_to) {
+            _ if is_definite => Self::nowhere(kind, true),
+            Err(words) => {
+                let mut placement = Self::nowhere(kind, false);
+                placement.gaps.insert(String::new(), words);
+                placement
+            }
             Ok((NamespaceSets { matched, effective }, gaps)) => {
                 let is_settled = gaps.is_empty();
-                let report = TargetReport {
-                    matched,
-                    effective,
-                    is_settled,
-                    ..Self::nowhere(kind, true).report
-                };
+                let Self { report, .. } = Self::nowhere(kind, true);
+                let report = TargetReport { matched, effective, is_settled, ..report };
                 Self { report, gaps, is_decided: true }
             }
+        };
+        if let Some(words) = words {
+            placement.gaps.insert(String::new(), words);
+            // Its objects may or may not be in namespaces; what others have
+            // elsewhere must not wait for that to be known.
+            if placement.is_decided && !is_definite {
+                placement.report.effective.insert(String::new());
+            }
         }
+        placement
+    }
+
+    /// The same of a kind without namespaces.
+    fn everywhere(mut self) -> Self {
+        self.report.matched.insert(String::new());
+        self.report.effective.insert(String::new());
+        self
     }
 
     fn nowhere(kind: Presence, is_decided: bool) -> Self {

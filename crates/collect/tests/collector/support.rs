@@ -141,6 +141,17 @@ impl Scene {
         store.partition(&key).map(|partition| store.coverage(partition))
     }
 
+    /// Whether a first export may begin, as far as the reports say what there is.
+    pub(super) fn is_warm(&self) -> bool {
+        let is_settled =
+            self.collector.report().borrow().targets.values().all(|report| report.is_settled);
+        let mut store = self.store.0.lock().unwrap();
+        if is_settled {
+            store.settle(self.view);
+        }
+        store.is_warm(self.view)
+    }
+
     /// How often widgets were asked for in a way.
     pub(super) fn asked(&self, is_such: impl Fn(&Request) -> bool) -> usize {
         let of_widgets = |request: &&Request| request.resource() == "widgets";

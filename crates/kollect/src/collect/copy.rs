@@ -5,8 +5,8 @@ use std::{path::Path, sync::Arc, time::Duration};
 use anyhow::Context as _;
 use kollect_inventory::schedule::{ErrorClass, Pace};
 use kollect_sinks::{
-    Context, Credentials, Delivery, Family, LocalPaths, Opener, PairKey, PairSettings, PairState,
-    Phase, Scrub, SinkKey, SinkSpec, Wrote,
+    Context, Credentials, Delivery, Family, InventoryKey, LocalPaths, Opener, PairKey,
+    PairSettings, PairState, Phase, Scrub, SinkKey, SinkSpec, Wrote,
 };
 use serde_json::json;
 use tokio::sync::watch;
@@ -18,6 +18,8 @@ use crate::clock::{ProcessClock, writer};
 const TRIES: u32 = 3;
 /// About so many rows go into one export after the first.
 const BATCH: usize = 10_000;
+/// A copy that is kept current is compared as a whole so often.
+const COMPARE: Duration = Duration::from_hours(6);
 const GRACE: Duration = Duration::from_secs(10);
 
 /// How one copy went.
@@ -59,32 +61,66 @@ pub(super) fn into_directory(
     Ok(())
 }
 
-/// Copies every inventory to its sinks, all at once, and says how it went.
-pub(super) async fn copy(config: &Config, world: &World, cluster: &str) -> Vec<Copied> {
-    let opener = Opener::new(LocalPaths::Anywhere);
+/// What exports the inventories of a cluster.
+pub(super) fn delivery(world: &World) -> Delivery {
     let clock = Arc::new(ProcessClock::start());
-    let mut delivery = Delivery::new(Context::new(world.ledger().clone(), clock, &writer()));
-    let mut outcomes = Vec::new();
-    let mut running = Vec::new();
+    Delivery::new(Context::new(world.ledger().clone(), clock, &writer()))
+}
+
+/// How long a pair is to work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outlet {
+    /// Until everything has been exported.
+    Once,
+    /// For as long as anything changes; the first export waits at most so long
+    /// for what is not known.
+    Lasting { warmup: Duration },
+}
+
+/// An inventory, one of its sinks, and how the pair is set up or why not.
+pub(super) type Setup = (InventoryKey, SinkKey, Result<PairSettings, String>);
+
+/// Every inventory with each of its sinks.
+pub(super) fn pairs(config: &Config, world: &World, cluster: &str, outlet: Outlet) -> Vec<Setup> {
+    let opener = Opener::new(LocalPaths::Anywhere);
+    let mut pairs = Vec::new();
     for (at, inventory) in config.inventories.iter().enumerate() {
         for (sink, limit) in &inventory.sinks {
-            let one = Copied {
-                inventory: inventory.key.to_string(),
-                key: sink.clone(),
-                sink: named(sink),
-                rows: world.count(at),
-                outcome: Err("it did not end".to_owned()),
-            };
             let settings = settings(config, world, (at, sink), cluster, &opener);
-            match settings {
-                Ok(settings) => {
-                    let settings = PairSettings { limit: *limit, ..settings };
-                    let key = PairKey { inventory: inventory.key.clone(), sink: sink.clone() };
-                    running.push((outcomes.len(), delivery.set(key, settings)));
-                    outcomes.push(one);
+            let settings = settings.map(|(settings, min_gap)| match outlet {
+                Outlet::Once => PairSettings { limit: *limit, ..settings },
+                Outlet::Lasting { warmup } => {
+                    let pace = Pace { min_gap, compare: COMPARE, ..Pace::default() };
+                    PairSettings { limit: *limit, pace, warmup, ..settings }
                 }
-                Err(error) => outcomes.push(Copied { outcome: Err(error), ..one }),
+            });
+            pairs.push((inventory.key.clone(), sink.clone(), settings));
+        }
+    }
+    pairs
+}
+
+/// Copies every inventory to its sinks, all at once, and says how it went.
+pub(super) async fn copy(config: &Config, world: &World, cluster: &str) -> Vec<Copied> {
+    let mut delivery = delivery(world);
+    let mut outcomes = Vec::new();
+    let mut running = Vec::new();
+    for (inventory, key, settings) in pairs(config, world, cluster, Outlet::Once) {
+        let at = config.inventories.iter().position(|one| one.key == inventory);
+        let one = Copied {
+            inventory: inventory.to_string(),
+            sink: named(&key),
+            rows: at.map_or(0, |at| world.count(at)),
+            outcome: Err("it did not end".to_owned()),
+            key: key.clone(),
+        };
+        match settings {
+            Ok(settings) => {
+                let state = delivery.set(PairKey { inventory, sink: key }, settings);
+                running.push((outcomes.len(), state));
+                outcomes.push(one);
             }
+            Err(error) => outcomes.push(Copied { outcome: Err(error), ..one }),
         }
     }
     for (at, state) in running {
@@ -97,14 +133,15 @@ pub(super) async fn copy(config: &Config, world: &World, cluster: &str) -> Vec<C
     outcomes
 }
 
-/// How a pair is set up that exports once.
+/// How a pair is set up that exports once, and the least time between exports
+/// of one that goes on.
 fn settings(
     config: &Config,
     world: &World,
     (at, sink): (usize, &SinkKey),
     cluster: &str,
     opener: &Opener,
-) -> Result<PairSettings, String> {
+) -> Result<(PairSettings, Duration), String> {
     let inventory = config.inventories.get(at).ok_or("there is no such inventory")?;
     let view = world.view(at).ok_or("there is no such inventory")?;
     let mut spec = config.sinks.get(sink).cloned().ok_or("the sink is not in the configuration")?;
@@ -115,7 +152,7 @@ fn settings(
     let scrub = Scrub::new(&credentials);
     let manner = spec.manner(&inventory.schema).map_err(|error| scrub.error(&error))?;
     let open = opener.open(&sink.namespace, &spec, &credentials);
-    Ok(PairSettings {
+    let settings = PairSettings {
         view,
         schema: Arc::clone(&inventory.schema),
         generation: inventory.generation,
@@ -129,7 +166,8 @@ fn settings(
         batch: BATCH,
         deadline: manner.deadline,
         warmup: Duration::ZERO,
-    })
+    };
+    Ok((settings, manner.min_gap))
 }
 
 /// Waits until a pair has exported, or has failed for good.
@@ -157,7 +195,7 @@ async fn ended(mut state: watch::Receiver<PairState>) -> Result<String, String> 
     }
 }
 
-fn written(state: &PairState) -> String {
+pub(super) fn written(state: &PairState) -> String {
     match state.receipt.as_ref().map(|receipt| &receipt.wrote) {
         None | Some(Wrote::Nothing) => "nothing to write, the copy is current".to_owned(),
         Some(Wrote::Rows { upserted, deleted }) => {
@@ -169,7 +207,7 @@ fn written(state: &PairState) -> String {
     }
 }
 
-fn named(sink: &SinkKey) -> String {
+pub(super) fn named(sink: &SinkKey) -> String {
     match sink.namespace.as_str() {
         "" => sink.name.clone(),
         namespace => format!("{namespace}/{}", sink.name),

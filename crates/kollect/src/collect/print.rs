@@ -7,7 +7,7 @@ use kollect_inventory::{
     Identity, Row,
     envelope::{self, Header},
 };
-use kollect_sinks::ProfileSchema;
+use kollect_sinks::{ProfileSchema, Schema};
 use serde_json::{Value, json};
 
 use super::{config::Config, visit::Visit, world::World};
@@ -96,6 +96,18 @@ fn headline(profile: &ProfileSchema, with_context: bool) -> Vec<String> {
     let columns = profile.columns.iter().map(|column| column.name.as_str());
     let names = context.into_iter().chain(["namespace", "name"]).chain(columns);
     names.map(str::to_uppercase).collect()
+}
+
+/// The cells of one row.
+pub(super) fn cells(
+    schema: &Schema,
+    row: &Row,
+    context: Option<&str>,
+) -> serde_json::Result<Vec<String>> {
+    match schema.profiles.iter().find(|profile| is_of(profile, &row.identity())) {
+        Some(profile) => line(profile, row, context),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// Whether a row was made by a profile.

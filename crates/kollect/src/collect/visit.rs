@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
-use kollect_collect::{Dump, Place, Survey, connect};
+use kollect_collect::{Dump, Place, Progress, Survey, connect};
 use kollect_sinks::Scrub;
 use tokio::task::JoinSet;
 
 use super::{
+    bars::Bars,
     config::Config,
     copy::{self, Copied},
     world::{Outcome, World},
@@ -73,34 +74,32 @@ impl Visit {
 }
 
 /// Visits all at once, so that one that does not answer delays no other; in
-/// the order of the sources. `watched` is told now and then how many rows there
-/// are.
-pub(super) async fn all(
-    config: &Arc<Config>,
-    sources: Vec<Source>,
-    then: Then,
-    mut watched: impl FnMut(usize),
-) -> Vec<Visit> {
+/// the order of the sources. On a terminal there is a line for each that says
+/// how far it is.
+pub(super) async fn all(config: &Arc<Config>, sources: Vec<Source>, then: Then) -> Vec<Visit> {
     let mut visits = JoinSet::new();
-    let mut worlds = Vec::new();
+    let mut bars = Bars::default();
     let mut names = Vec::new();
     for (at, source) in sources.into_iter().enumerate() {
         names.push(source.cluster().to_owned());
         let world = Arc::new(World::new(config, Timestamp::now().as_microsecond()));
-        worlds.push(Arc::clone(&world));
+        let progress = Arc::new(Progress::default());
+        bars.add(source.cluster(), Arc::clone(&world), Arc::clone(&progress));
         let config = Arc::clone(config);
-        visits.spawn(async move { (at, one(&config, world, source, then).await) });
+        visits.spawn(async move { (at, one(&config, world, source, (then, progress)).await) });
     }
     let mut done = BTreeMap::new();
     loop {
         tokio::select! {
             ended = visits.join_next() => match ended {
-                Some(ended) => done.extend(ended.ok()),
+                Some(ended) => {
+                    let ended = ended.ok();
+                    bars.end(ended.as_ref().map(|(at, _)| *at));
+                    done.extend(ended);
+                }
                 None => break,
             },
-            () = tokio::time::sleep(OFTEN) => {
-                watched(worlds.iter().map(|world| world.ledger().with(|store| store.rows())).sum());
-            }
+            () = tokio::time::sleep(OFTEN) => bars.draw(),
         }
     }
     // One that ended by a bug of ours is said to have failed, not left out.
@@ -109,14 +108,19 @@ pub(super) async fn all(
     all.map(|(at, cluster)| done.remove(&at).unwrap_or_else(|| broken(cluster))).collect()
 }
 
-async fn one(config: &Config, world: Arc<World>, source: Source, then: Then) -> Visit {
+async fn one(
+    config: &Config,
+    world: Arc<World>,
+    source: Source,
+    (then, progress): (Then, Arc<Progress>),
+) -> Visit {
     let (cluster, read) = match source {
         Source::Files { cluster, dump } => {
             let outcomes = world.read_dump(config, &dump);
             (cluster, Ok((Some(dump.len()), outcomes)))
         }
         Source::Cluster { cluster, place, context } => {
-            let read = live(config, &world, &place, context.as_deref()).await;
+            let read = live(config, &world, (&place, context.as_deref()), progress).await;
             (cluster, read.map(|outcomes| (None, outcomes)))
         }
     };
@@ -134,10 +138,10 @@ async fn one(config: &Config, world: Arc<World>, source: Source, then: Then) -> 
 async fn live(
     config: &Config,
     world: &World,
-    place: &Place,
-    context: Option<&str>,
+    (place, context): (&Place, Option<&str>),
+    progress: Arc<Progress>,
 ) -> Result<Vec<Outcome>, String> {
     let client = connect(place, context).await.map_err(|error| Scrub::default().error(&error))?;
     let survey = Survey::begin(client).await.map_err(|error| Scrub::default().error(&error))?;
-    Ok(world.read_cluster(config, &survey).await)
+    Ok(world.read_cluster(config, &survey.counting(progress)).await)
 }

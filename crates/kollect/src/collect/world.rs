@@ -25,9 +25,11 @@ pub(super) struct Outcome {
     pub(super) skipped: Vec<String>,
 }
 
-struct Kept<'l>(&'l Ledger);
+/// The ledger, for those who collect.
+#[derive(Clone, Debug)]
+pub(super) struct Kept(pub(super) Ledger);
 
-impl Keeper for Kept<'_> {
+impl Keeper for Kept {
     fn with(&self, operation: &mut dyn FnMut(&mut Store)) {
         self.0.with(|store| operation(store));
     }
@@ -55,7 +57,7 @@ impl World {
             let feeds = |namespace: &str| {
                 self.feeds(config, at, namespace, dump.namespaces().get(namespace))
             };
-            let tally = dump.list(&target.assignment, &Kept(&self.ledger), feeds);
+            let tally = dump.list(&target.assignment, &Kept(self.ledger.clone()), feeds);
             let mut skipped = Vec::new();
             if tally.objects == 0 {
                 skipped.push(format!("there is no {}", target.assignment.kind()));
@@ -72,7 +74,7 @@ impl World {
         for (at, target) in config.targets.iter().enumerate() {
             let feeds =
                 |namespace: &str| self.feeds(config, at, namespace, survey.namespace(namespace));
-            let keeper = Kept(&self.ledger);
+            let keeper = Kept(self.ledger.clone());
             let (tally, unlisted) = survey.list(&target.assignment, &keeper, feeds).await;
             let skipped = unlisted.iter().map(|one| Scrub::default().error(one)).collect();
             outcomes.push(Outcome { target: target.to_string(), tally, skipped });
@@ -82,7 +84,7 @@ impl World {
     }
 
     /// The views that rows of a target in a namespace belong to.
-    fn feeds(
+    pub(super) fn feeds(
         &self,
         config: &Config,
         target: usize,
@@ -102,8 +104,13 @@ impl World {
     fn settle(&self, config: &Config, outcomes: &[Outcome]) {
         let is_listed =
             |at: &usize| outcomes.get(*at).is_some_and(|outcome| outcome.skipped.is_empty());
+        self.settle_where(config, |inventory| inventory.targets.iter().all(is_listed));
+    }
+
+    /// Says of such inventories that they hold nothing else.
+    pub(super) fn settle_where(&self, config: &Config, is_listed: impl Fn(&InventoryPlan) -> bool) {
         for (inventory, view) in config.inventories.iter().zip(&self.views) {
-            if inventory.targets.iter().all(is_listed) {
+            if is_listed(inventory) {
                 self.ledger.with(|store| store.settle(*view));
             }
         }

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use kollect_inventory::{CursorId, Store, ViewId};
+use kollect_inventory::{Change, CursorId, Store, ViewId};
 use tokio::sync::watch;
 
 /// The one store of a process; cheap to clone.
@@ -72,6 +72,49 @@ impl Ledger {
     pub(super) fn unfollow(&self, cursor: CursorId) {
         unpoisoned(&self.0.bells).remove(&cursor);
         self.with(|store| store.close_cursor(cursor));
+    }
+}
+
+/// Reads a view as it changes, for whoever shows it and copies it nowhere.
+#[derive(Debug)]
+pub struct Tail {
+    ledger: Ledger,
+    cursor: CursorId,
+    bell: Bell,
+}
+
+impl Ledger {
+    /// Reads a view from its beginning, and on.
+    pub fn tail(&self, view: ViewId) -> Tail {
+        let (cursor, bell) = self.follow(view);
+        Tail { ledger: self.clone(), cursor, bell }
+    }
+}
+
+impl Tail {
+    /// What has changed since the last time; everything at first, and whenever
+    /// more was missed than is remembered. Waits until there is something.
+    pub async fn next(&mut self) -> Change {
+        loop {
+            let batch = self.ledger.quietly(self.cursor, |store| {
+                let batch = store.gather(self.cursor, usize::MAX)?;
+                store.acknowledge(self.cursor, batch.ticket);
+                Some(batch)
+            });
+            if let Some(batch) = batch {
+                return batch.change;
+            }
+            if self.bell.changed().await.is_err() {
+                // Who rings is a part of the ledger that is held here.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+}
+
+impl Drop for Tail {
+    fn drop(&mut self) {
+        self.ledger.unfollow(self.cursor);
     }
 }
 
