@@ -2,10 +2,11 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use kollect_extract::{Verdict, select::Namespace};
+use kollect_extract::{Failure, Verdict, select::Namespace};
 use kollect_inventory::{Sweep, TargetKey, ViewId};
 
 use crate::{
@@ -216,7 +217,13 @@ impl Follower {
         bytes: &[u8],
         of: Option<&Numbers>,
     ) {
-        let (verdict, spot) = self.places.examine(&self.assignment, universe, bytes, of);
+        let examine = || self.places.examine(&self.assignment, universe, bytes, of);
+        // A bug that one object meets must not end the watch of all others.
+        let (verdict, spot) = catch_unwind(AssertUnwindSafe(examine)).unwrap_or_else(|_| {
+            let Metadata { namespace, resource_version, .. } = Metadata::of(bytes);
+            let bug = Failure::Object("a bug in Kollect".to_owned());
+            (Verdict::Fail(bug), self.places.place(of, &namespace, &resource_version))
+        });
         let Some(spot) = spot else { return };
         if let Verdict::Keep { row, .. } = &verdict {
             let identity = row.identity();

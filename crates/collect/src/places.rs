@@ -131,13 +131,23 @@ impl Places {
     ) -> (Verdict, Option<Spot>) {
         let mut spot = None;
         let verdict = assignment.plan().examine(bytes, |header: &Header<'_>| {
-            spot = match of {
-                Some(numbers) => self.spot_in(numbers, header.namespace, header.resource_version),
-                None => self.spot(header.namespace, header.resource_version),
-            };
+            spot = self.place(of, header.namespace, header.resource_version);
             spot.map(|_| universe.get(header.namespace))
         });
         (verdict, spot)
+    }
+
+    /// Where an object of a list belongs, or a change.
+    pub(crate) fn place(
+        &self,
+        of: Option<&Numbers>,
+        namespace: &str,
+        version: &str,
+    ) -> Option<Spot> {
+        match of {
+            Some(numbers) => self.spot_in(numbers, namespace, version),
+            None => self.spot(namespace, version),
+        }
     }
 
     /// Where a change in a namespace belongs, if it is news there.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    panic::resume_unwind,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -9,7 +10,7 @@ use kollect_inventory::{PartitionKey, TargetKey};
 use kube::Client;
 use tokio::{
     sync::{mpsc, watch},
-    task::JoinSet,
+    task::{JoinError, JoinSet},
     time::{Instant, sleep_until},
 };
 
@@ -107,8 +108,12 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
                     None => return,
                 },
                 () = again => {}
-                // What has ended is forgotten; it has said all it had to say.
-                Some(_) = self.tasks.join_next() => continue,
+                Some(ended) = self.tasks.join_next() => match ended.map_err(JoinError::try_into_panic) {
+                    // Nobody may go on as if somebody still looked.
+                    Err(Ok(bug)) => resume_unwind(bug),
+                    // What has ended has said all it had to say.
+                    Ok(()) | Err(Err(_)) => continue,
+                },
             }
             while let Ok(input) = inputs.try_recv() {
                 self.takes(input);
