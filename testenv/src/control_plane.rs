@@ -20,6 +20,7 @@ use tempfile::TempDir;
 use crate::{
     assets::{Assets, assets},
     certificates::{Authority, CertificateError},
+    history::{self, History},
     keeper::{Keeper, Processes},
     kubeconfig::{self, Credential},
     kubectl::Kubectl,
@@ -39,7 +40,7 @@ const ATTEMPTS: u32 = 3;
 /// from `main`, by an interrupt or by `SIGKILL`, they are gone a moment later.
 pub struct ControlPlane {
     // Fields are dropped in this order: the servers must end before their directory.
-    keeper: Keeper,
+    pub(crate) keeper: Keeper,
     pub(crate) directory: TempDir,
     pub(crate) authority: Authority,
     pub(crate) counter: AtomicU32,
@@ -61,6 +62,9 @@ pub enum StartError {
     #[error("could not prepare the servers' files")]
     Prepare(#[source] PrepareError),
 
+    #[error("could not put the saved data in place")]
+    Data(#[source] io::Error),
+
     #[error("could not make the administrator's certificate")]
     Admin(#[source] CertificateError),
 
@@ -81,7 +85,15 @@ impl ControlPlane {
     /// namespace exist. Takes seconds; gives up after a minute, and at once
     /// when a server ends.
     pub fn start(assets: &Assets) -> Result<Self, StartError> {
-        Self::start_at(assets, free_address)
+        Self::start_at(assets, History::Empty, free_address)
+    }
+
+    /// Starts a control plane that holds whatever another one held when it was saved.
+    ///
+    /// `saved` is what [`Self::save`] wrote; it is copied and stays as it is.
+    /// Certificates and keys are new ones.
+    pub fn start_from(assets: &Assets, saved: &Path) -> Result<Self, StartError> {
+        Self::start_at(assets, History::Saved(saved), free_address)
     }
 
     /// The control plane that the tests of one binary share, started by the first that asks.
@@ -179,11 +191,12 @@ impl ControlPlane {
     /// Takes addresses until one is not taken by somebody else first.
     fn start_at(
         assets: &Assets,
+        history: History<'_>,
         mut address: impl FnMut() -> io::Result<SocketAddr>,
     ) -> Result<Self, StartError> {
         let mut attempt = 1;
         loop {
-            match Self::attempt(assets, address().map_err(StartError::Port)?) {
+            match Self::attempt(assets, history, address().map_err(StartError::Port)?) {
                 Err(StartError::Wait(WaitError::AddressTaken { .. })) if attempt < ATTEMPTS => {
                     attempt += 1;
                 }
@@ -192,7 +205,11 @@ impl ControlPlane {
         }
     }
 
-    fn attempt(assets: &Assets, address: SocketAddr) -> Result<Self, StartError> {
+    fn attempt(
+        assets: &Assets,
+        history: History<'_>,
+        address: SocketAddr,
+    ) -> Result<Self, StartError> {
         let directory = tempfile::Builder::new()
             .prefix("kollect-testenv-")
             .permissions(Permissions::from_mode(0o700))
@@ -207,13 +224,24 @@ impl ControlPlane {
         let admin = kubeconfig::write(path, "admin", &format!("https://{address}"), credential)
             .map_err(StartError::Kubeconfig)?;
 
+        history::put_in_place(history, path).map_err(StartError::Data)?;
         let keeper = Keeper::start(path, &launch).map_err(StartError::Keeper)?;
-        let kubectl = assets.kubectl();
-        let ready_after =
-            ready::wait(&keeper, path, address, || Kubectl::new(&kubectl, path, &admin))
-                .map_err(StartError::Wait)?;
-        let counter = AtomicU32::new(1);
-        Ok(Self { keeper, directory, authority, counter, kubectl, admin, address, ready_after })
+        let mut plane = Self {
+            keeper,
+            directory,
+            authority,
+            counter: AtomicU32::new(1),
+            kubectl: assets.kubectl(),
+            admin,
+            address,
+            ready_after: Duration::ZERO,
+        };
+        plane.ready_after = plane.wait_until_ready().map_err(StartError::Wait)?;
+        Ok(plane)
+    }
+
+    pub(crate) fn wait_until_ready(&self) -> Result<Duration, WaitError> {
+        ready::wait(&self.keeper, self.directory.path(), self.address, || self.kubectl([""; 0]))
     }
 }
 
@@ -240,7 +268,9 @@ mod tests {
         let somebody = TcpListener::bind("127.0.0.1:0").unwrap();
         let taken = somebody.local_addr().unwrap();
         let mut first = Some(taken);
-        let plane = ControlPlane::start_at(&assets, || first.take().map_or_else(free_address, Ok));
+        let plane = ControlPlane::start_at(&assets, History::Empty, || {
+            first.take().map_or_else(free_address, Ok)
+        });
         assert_ne!(plane.map_err(|error| chain(&error)).unwrap().address(), taken);
     }
 
@@ -249,7 +279,7 @@ mod tests {
         let Some(assets) = assets() else { return };
         let somebody = TcpListener::bind("127.0.0.1:0").unwrap();
         let taken = somebody.local_addr().unwrap();
-        let outcome = ControlPlane::start_at(&assets, || Ok(taken));
+        let outcome = ControlPlane::start_at(&assets, History::Empty, || Ok(taken));
         assert!(matches!(
             outcome.err().unwrap(),
             StartError::Wait(WaitError::AddressTaken { address }) if address == taken

@@ -3,14 +3,15 @@
 //! The servers are children of a shell that does nothing but read its
 //! standard input. We hold the only other end of that pipe, so the shell sees
 //! the end of its input when we close it and also when we are killed. It then
-//! kills the servers, waits for them and removes their directory.
+//! kills the servers, waits for them and removes their directory. Until then a
+//! line in that pipe can stop the servers and start them again.
 
 use std::{
     fs,
-    io::{self, BufRead as _, BufReader},
+    io::{self, BufRead as _, BufReader, Write as _},
     os::unix::process::CommandExt as _,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
 };
 
 use crate::launch::Launch;
@@ -19,21 +20,34 @@ use crate::launch::Launch;
 ///
 /// The signals are ignored so that none of them can end the shell before its
 /// work is done; a broken pipe counts, because we may die before we have read
-/// the ids. A server that has ended stays unreaped until `wait`, so its id
+/// its answers. A server that has ended stays unreaped until `wait`, so its id
 /// cannot come to mean another process before `kill`.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT PIPE TERM
-directory=$1 etcd=$2
+directory=$1 program=$2
 shift 2
 cd "$directory" || exit
-"$etcd" --config-file=etcd.json </dev/null >etcd.log 2>&1 &
-etcd=$!
-"$@" </dev/null >kube-apiserver.log 2>&1 &
-apiserver=$!
-echo "$etcd $apiserver"
-while read -r line; do :; done
-kill -9 "$etcd" "$apiserver"
-wait
+start() {
+    "$program" --config-file=etcd.json </dev/null >etcd.log 2>&1 &
+    etcd=$!
+    "$@" </dev/null >kube-apiserver.log 2>&1 &
+    apiserver=$!
+    echo "$etcd $apiserver"
+}
+stop() {
+    [ -z "$etcd" ] || kill -9 "$etcd" "$apiserver"
+    wait
+    etcd= apiserver=
+    echo stopped
+}
+start "$@"
+while read -r order; do
+    case $order in
+        stop) stop ;;
+        start) stop >/dev/null; start "$@" ;;
+    esac
+done
+stop
 cd / && rm -rf "$directory"
 "#;
 
@@ -49,6 +63,7 @@ pub struct Processes {
 /// The running shell. Dropping it ends the servers and returns when they are gone.
 pub(crate) struct Keeper {
     shell: Child,
+    answers: BufReader<ChildStdout>,
     processes: Processes,
 }
 
@@ -66,7 +81,7 @@ impl Processes {
 impl Keeper {
     /// Starts the servers as the launch says, with `directory` as their working directory.
     pub(crate) fn start(directory: &Path, launch: &Launch) -> io::Result<Self> {
-        let shell = Command::new("sh")
+        let mut shell = Command::new("sh")
             .args(["-c", SCRIPT, "keeper"])
             .arg(directory)
             .arg(&launch.etcd)
@@ -79,17 +94,46 @@ impl Keeper {
             // What is sent to our process group, by a terminal or a test runner, is not for it.
             .process_group(0)
             .spawn()?;
-        let mut keeper =
-            Self { processes: Processes { keeper: shell.id(), etcd: 0, apiserver: 0 }, shell };
-        let mut ids = String::new();
-        if let Some(output) = keeper.shell.stdout.take() {
-            BufReader::new(output).read_line(&mut ids)?;
+        let output = shell.stdout.take().ok_or_else(|| io::Error::other("no pipe to the shell"))?;
+        let processes = Processes { keeper: shell.id(), etcd: 0, apiserver: 0 };
+        let mut keeper = Self { shell, answers: BufReader::new(output), processes };
+        keeper.learn_ids()?;
+        Ok(keeper)
+    }
+
+    /// Kills both servers and returns when they are gone; does nothing when they already are.
+    pub(crate) fn stop(&mut self) -> io::Result<()> {
+        self.order("stop")?;
+        self.answer().map(drop)
+    }
+
+    /// Starts both servers again, as they were started first.
+    pub(crate) fn start_again(&mut self) -> io::Result<()> {
+        self.order("start")?;
+        self.learn_ids()
+    }
+
+    fn order(&mut self, order: &str) -> io::Result<()> {
+        let input = self.shell.stdin.as_mut();
+        writeln!(input.ok_or_else(|| io::Error::other("no pipe to the shell"))?, "{order}")
+    }
+
+    /// Reads one line, of which every order has one as its answer.
+    fn answer(&mut self) -> io::Result<String> {
+        let mut line = String::new();
+        match self.answers.read_line(&mut line)? {
+            0 => Err(io::Error::other("the shell ended without an answer")),
+            _ => Ok(line),
         }
+    }
+
+    fn learn_ids(&mut self) -> io::Result<()> {
+        let ids = self.answer()?;
         let (etcd, apiserver) = server_ids(&ids)
             .ok_or_else(|| io::Error::other(format!("the shell gave no process ids: {ids:?}")))?;
-        keeper.processes.etcd = etcd;
-        keeper.processes.apiserver = apiserver;
-        Ok(keeper)
+        self.processes.etcd = etcd;
+        self.processes.apiserver = apiserver;
+        Ok(())
     }
 
     pub(crate) fn processes(&self) -> Processes {

@@ -23,6 +23,9 @@ const SERVICE_IPS: &str = "10.0.0.0/24";
 const ETCD_SOCKET: &str = "unix://etcd.sock:1";
 const PEER_SOCKET: &str = "unix://peer.sock:1";
 
+/// Where etcd keeps its data, below the control plane's directory.
+pub(crate) const DATA: &str = "etcd";
+
 /// The two command lines, ready to run in the control plane's directory.
 pub(crate) struct Launch {
     pub(crate) etcd: PathBuf,
@@ -82,7 +85,7 @@ pub(crate) fn free_address() -> io::Result<SocketAddr> {
 fn etcd_settings() -> String {
     json!({
         "name": "test",
-        "data-dir": "etcd",
+        "data-dir": DATA,
         "listen-client-urls": ETCD_SOCKET,
         "advertise-client-urls": ETCD_SOCKET,
         "listen-peer-urls": PEER_SOCKET,

@@ -26,6 +26,7 @@
 
 mod assets;
 mod control_plane;
+mod history;
 mod access;
 mod kubectl;
 mod kubeconfig;
@@ -38,6 +39,7 @@ pub use access::AccessError;
 pub use assets::{Assets, MissingServers, assets};
 pub use certificates::CertificateError;
 pub use control_plane::{ControlPlane, StartError};
+pub use history::{History, RestartError};
 pub use keeper::Processes;
 pub use kubectl::{Kubectl, Output};
 pub use launch::PrepareError;
