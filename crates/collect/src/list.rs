@@ -16,7 +16,7 @@ use self::{course::Course, error::ListError};
 use crate::{
     ask::{Ask, Patience, Refusal},
     discovery::Resource,
-    split::{Frame, Splitter},
+    split::{Frame, SplitError, Splitter},
 };
 
 /// What to list.
@@ -145,6 +145,9 @@ pub(crate) async fn list_to(
         let answer = page.read(client, ask, reader).await;
         course.bytes += page.bytes;
         match answer {
+            Ok(frame) if course.is_circular(&frame.metadata) => {
+                return Err(ask.malformed(SplitError::Circular).into());
+            }
             Ok(frame) => {
                 patience = Patience::default();
                 if let Some(listed) = course.has_read(frame.metadata, page.items) {

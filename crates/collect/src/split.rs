@@ -100,6 +100,8 @@ pub enum SplitError {
     NotAList,
     #[error("the list ends too early")]
     Truncated,
+    #[error("the list goes on with the page that it came from")]
+    Circular,
     #[error("the list is malformed")]
     Malformed(#[source] serde_json::Error),
 }

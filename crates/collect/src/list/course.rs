@@ -72,6 +72,11 @@ impl<'a> Course<'a> {
         }
     }
 
+    /// Whether a page names itself as the next one, which would never end.
+    pub(super) fn is_circular(&self, meta: &ListMeta) -> bool {
+        !meta.next.is_empty() && self.next.as_ref() == Some(&meta.next)
+    }
+
     /// Notes a page; returns what the list was if that was the last one.
     pub(super) fn has_read(&mut self, meta: ListMeta, items: u64) -> Option<Listed> {
         self.items += items;

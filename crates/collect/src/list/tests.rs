@@ -179,6 +179,18 @@ async fn a_later_page_that_is_cut_or_ends_early_is_asked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_page_that_leads_back_to_itself_ends_the_list() {
+    let server = Server::new([first(), first(), first()]);
+    let (_, listed) = hear(&server, AtLeast::Now).await;
+    let error = listed.unwrap_err();
+    assert!(
+        matches!(error, ListError::Malformed { source: SplitError::Circular, .. }),
+        "{error:?}"
+    );
+    assert_eq!(server.asked(), ["", "&continue=t"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cache_whose_history_is_lost_is_left_for_the_store() {
     let server = Server::new([first(), bad(410, GONE), first(), last()]);
     let (heard, listed) = hear(&server, AtLeast::Cached).await;
