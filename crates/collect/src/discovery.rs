@@ -212,4 +212,4 @@ fn is_kind(resource: &Resource, name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -59,7 +59,8 @@ impl Kinds {
             match answer.as_ref().map(|catalogue| catalogue.find(kind)) {
                 Err(_) | Ok(Lookup::Unknown(_)) => {}
                 Ok(Lookup::Served(resource)) => {
-                    of_kind = Known { resource: Some(resource.clone()), absent: None };
+                    let resource = Some(resource.clone()).filter(|one| one.verbs.watch);
+                    of_kind = Known { resource, absent: None };
                 }
                 Ok(_) => {
                     let first = of_kind.absent.map_or(now, |(first, _)| first);
@@ -86,8 +87,11 @@ impl Kinds {
         let lookup = catalogue.find(kind);
         let Some(reason) = lookup.objection(kind) else {
             return match lookup {
-                Lookup::Served(resource) => Presence::Served(resource.clone()),
-                _ => Presence::Unknown(String::new()),
+                Lookup::Served(resource) if resource.verbs.watch => {
+                    Presence::Served(resource.clone())
+                }
+                // Rows that nobody keeps up to date would look like those that somebody does.
+                _ => Presence::Unknown(format!("{kind} can be listed, but not watched")),
             };
         };
         match (lookup, known.and_then(|known| known.resource.as_ref())) {
@@ -105,5 +109,28 @@ impl Kinds {
     /// Whether a kind was not looked up by the newest answer.
     pub(super) fn is_new(&self, kind: &GroupVersionKind) -> bool {
         !self.known.contains_key(&kind.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discovery::tests::recorded;
+
+    fn core(kind: &str) -> GroupVersionKind {
+        let [group, version, kind] = ["", "v1", kind].map(str::to_owned);
+        GroupVersionKind { group, version, kind }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_kind_that_cannot_be_watched_is_not_said_to_be_served_or_absent() {
+        let wanted = [core("Pod"), core("ComponentStatus"), core("Gadget")];
+        let mut kinds = Kinds::new(Duration::ZERO);
+        kinds.learn(Ok(recorded()), wanted.iter(), Instant::now());
+        let [pod, status, gadget] = wanted.each_ref().map(|kind| kinds.find(kind));
+        assert!(matches!(pod, Presence::Served(_)), "{pod:?}");
+        let says = "v1 ComponentStatus can be listed, but not watched";
+        assert_eq!(status, Presence::Unknown(says.to_owned()));
+        assert!(matches!(gadget, Presence::Absent { is_definite: true, .. }), "{gadget:?}");
     }
 }
