@@ -67,6 +67,24 @@ async fn a_profile_that_is_edited_reads_everything_again_and_nothing_is_lost() {
     assert_eq!(scene.coverage("other", "shop"), Some(Coverage::Covered));
 }
 
+/// R3, trace 12: a profile that is replaced by force comes back as it was.
+#[tokio::test]
+async fn what_is_ordered_again_unchanged_is_not_listed_again() {
+    let scene = Scene::new().await;
+    put(&scene.sandbox, "shop", "web", "red");
+    scene.order(&[target("t", json!({}))]);
+    scene.covers("t").await;
+    let asked = scene.asked(|_| true);
+    for colour in ["blue", "green"] {
+        scene.order(&[target("t", json!({}))]);
+        scene.covers("t").await;
+        assert_eq!(scene.coverage("t", "shop"), Some(Coverage::Covered));
+        put(&scene.sandbox, "shop", "web", colour);
+        scene.has(&[&format!("t shop/web: {colour}")]).await;
+    }
+    assert_eq!(scene.asked(|_| true), asked);
+}
+
 #[tokio::test]
 async fn a_profile_of_another_kind_leaves_nothing_of_the_former_behind() {
     let scene = Scene::with(super::support::eager(), |sandbox| {
