@@ -3,8 +3,17 @@
 mod collect {
     #[cfg(test)]
     mod support;
+    #[cfg(test)]
+    mod scene;
+    #[cfg(test)]
+    mod writing;
     mod discovery;
     mod listing;
     mod watching;
+    mod collecting;
+    mod kinds;
+    mod namespaces;
+    mod rights;
+    mod disasters;
     mod command;
 }
