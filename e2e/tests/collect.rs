@@ -1,4 +1,5 @@
-//! What a real API server serves, and what listing and watching it gives.
+//! What a real API server serves, what listing and watching it gives, and what
+//! is collected from it whatever happens meanwhile.
 
 mod collect {
     #[cfg(test)]

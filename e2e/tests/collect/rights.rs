@@ -59,6 +59,16 @@ async fn who_may_read_two_namespaces_reads_these_and_rights_may_come_and_go() {
     hand.allow(user, "", "configmaps", &READS).await;
     scene.covers("t").await;
     assert_eq!(scene.agrees(&hand.client).await, 5);
+
+    // And whoever may no longer keeps what was read, and goes on where it still may.
+    hand.forbid(user, "", "configmaps").await;
+    scene.misses("t", &["two-02", "two-03"], Reason::Forbidden).await;
+    hand.delete(&maps, "two-03", "one").await;
+    hand.delete(&maps, "two-00", "one").await;
+    let last = ["two-00/two: blue", "two-01/two: blue", "two-02/one: red", "two-03/one: red"];
+    scene.has(&last.map(row)).await;
+    assert_eq!(scene.coverage("t", "two-00"), Some(Coverage::Covered));
+    assert_eq!(scene.coverage("t", "two-03"), Some(Coverage::Uncovered));
 }
 
 /// R37.

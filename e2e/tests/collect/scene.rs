@@ -134,7 +134,7 @@ impl Scene {
         rows.sort();
         let waited = timeout(LIMIT, async {
             while self.rows() != rows {
-                sleep(Duration::from_millis(10)).await;
+                sleep(Duration::from_millis(25)).await;
             }
         });
         assert!(waited.await.is_ok(), "wanted {rows:#?}, there is {:#?}", self.rows());
@@ -162,10 +162,13 @@ impl Scene {
             }
         });
         let agreed = agreed.await.is_ok();
-        let (fresh, rows) = (fresh.unwrap_or_default(), self.kept.rows());
-        let missing: Vec<_> = fresh.iter().filter(|row| !rows.contains(row)).collect();
-        let wrong: Vec<_> = rows.iter().filter(|row| !fresh.contains(row)).collect();
-        assert!(agreed, "missing: {missing:#?}\nwrong: {wrong:#?}");
+        let rows = self.kept.rows();
+        if !agreed {
+            let fresh = fresh.unwrap_or_default();
+            let missing: Vec<_> = fresh.iter().filter(|row| !rows.contains(row)).collect();
+            let wrong: Vec<_> = rows.iter().filter(|row| !fresh.contains(row)).collect();
+            panic!("missing: {missing:#?}\nwrong: {wrong:#?}");
+        }
         rows.len()
     }
 
