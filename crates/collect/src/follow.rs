@@ -14,7 +14,7 @@ use crate::{
     failed::Failed,
     intake::{FailedObject, Keeper},
     places::{Metadata, Numbers, Places},
-    watch::{Event, Listener},
+    watch::{Event, Garbled, Listener, line::is_whole},
 };
 
 /// Keeps the rows of all assignments that one watch serves as the watch tells.
@@ -134,7 +134,8 @@ impl<K: Keeper> Follow<K> {
 
     /// An object of a list.
     pub(crate) fn item(&self, run: &Run, bytes: &[u8]) {
-        self.lock().put(bytes, Some(run));
+        // What is garbled gives no row, and the list goes on.
+        drop(self.lock().put(bytes, Some(run)));
     }
 
     /// A list begins anew where nothing newer has begun.
@@ -216,7 +217,7 @@ impl Follower {
         universe: &BTreeMap<String, Namespace>,
         bytes: &[u8],
         of: Option<&Numbers>,
-    ) {
+    ) -> Result<(), Garbled> {
         let examine = || self.places.examine(&self.assignment, universe, bytes, of);
         // A bug that one object meets must not end the watch of all others.
         let (verdict, spot) = catch_unwind(AssertUnwindSafe(examine)).unwrap_or_else(|_| {
@@ -224,14 +225,17 @@ impl Follower {
             let bug = Failure::Object("a bug in Kollect".to_owned());
             (Verdict::Fail(bug), self.places.place(of, &namespace, &resource_version))
         });
-        let Some(spot) = spot else { return };
+        if matches!(verdict, Verdict::Fail(Failure::Object(_))) && !is_whole(bytes) {
+            return Err(Garbled);
+        }
+        let Some(spot) = spot else { return Ok(()) };
         if let Verdict::Keep { row, .. } = &verdict {
             let identity = row.identity();
             self.failed.is_well(&identity.namespace, &identity.name);
             keeper.with(&mut |store| {
                 store.upsert(spot.partition, spot.freshness, row);
             });
-            return;
+            return Ok(());
         }
         let Metadata { namespace, name, .. } = Metadata::of(bytes);
         match verdict {
@@ -243,26 +247,33 @@ impl Follower {
                 store.delete(spot.partition, spot.freshness, &name);
             });
         }
+        Ok(())
     }
 }
 
 impl<K: Keeper> Circle<K> {
-    fn put(&mut self, bytes: &[u8], of: Option<&Run>) {
+    /// What is garbled is so for all, and so the first one says it before
+    /// anything has been changed.
+    fn put(&mut self, bytes: &[u8], of: Option<&Run>) -> Result<(), Garbled> {
         let Self { keeper, universe, followers, .. } = self;
         for (target, follower) in followers {
             match of {
-                None => follower.put(keeper, universe, bytes, None),
+                None => follower.put(keeper, universe, bytes, None)?,
                 Some(run) => {
                     if let Some(numbers) = run.0.get(target) {
-                        follower.put(keeper, universe, bytes, Some(numbers));
+                        follower.put(keeper, universe, bytes, Some(numbers))?;
                     }
                 }
             }
         }
+        Ok(())
     }
 
-    fn remove(&mut self, bytes: &[u8]) {
+    fn remove(&mut self, bytes: &[u8]) -> Result<(), Garbled> {
         let Metadata { namespace, name, resource_version } = Metadata::of(bytes);
+        if name.is_empty() && !is_whole(bytes) {
+            return Err(Garbled);
+        }
         for follower in self.followers.values_mut() {
             if let Some(spot) = follower.places.spot(&namespace, &resource_version) {
                 follower.failed.is_well(&namespace, &name);
@@ -271,6 +282,7 @@ impl<K: Keeper> Circle<K> {
                 });
             }
         }
+        Ok(())
     }
 
     fn begin(&mut self) -> Run {
@@ -320,16 +332,22 @@ impl<K: Keeper> Circle<K> {
 
 impl<K: Keeper + Send> Listener for Follow<K> {
     fn hear(&mut self, event: Event<'_>) {
+        // What is garbled gives no row, and takes none away.
+        drop(self.hear_unread(event));
+    }
+
+    fn hear_unread(&mut self, event: Event<'_>) -> Result<(), Garbled> {
         let mut circle = self.lock();
         match event {
             Event::ListBegins => circle.list = circle.begin(),
             Event::Item(bytes) => {
                 let list = std::mem::take(&mut circle.list);
-                circle.put(bytes, Some(&list));
+                let heard = circle.put(bytes, Some(&list));
                 circle.list = list;
+                return heard;
             }
-            Event::Changed(bytes) => circle.put(bytes, None),
-            Event::Gone(bytes) => circle.remove(bytes),
+            Event::Changed(bytes) => return circle.put(bytes, None),
+            Event::Gone(bytes) => return circle.remove(bytes),
             Event::ListEnds { version, sweep } => {
                 // Who names no version cannot be followed, and says so next.
                 circle.is_in_trouble = false;
@@ -345,5 +363,6 @@ impl<K: Keeper + Send> Listener for Follow<K> {
             Event::Recovered => circle.is_in_trouble = false,
             Event::Bookmark(_) => {}
         }
+        Ok(())
     }
 }

@@ -59,7 +59,7 @@ pub use manifest::{
 pub use split::{Frame, ListMeta, SplitError, Splitter};
 pub use survey::{Progress, Survey, Unlisted};
 pub use watch::{
-    Event, Listener, Watch,
+    Event, Garbled, Listener, Watch,
     offers::Offers,
     pace::{Backoff, Pace},
     trouble::Trouble,

@@ -5,7 +5,7 @@
 //! file moves the bytes.
 
 mod course;
-mod line;
+pub(crate) mod line;
 pub(crate) mod offers;
 pub(crate) mod pace;
 pub(crate) mod trouble;
@@ -72,12 +72,31 @@ pub trait Listener: Send {
     /// Takes an event.
     fn hear(&mut self, event: Event<'_>);
 
+    /// Takes an event of whose object nobody knows whether it is JSON to its
+    /// end. Whoever reads objects anyway finds out at no cost; one that is cut or
+    /// garbled must leave no trace.
+    fn hear_unread(&mut self, event: Event<'_>) -> Result<(), Garbled> {
+        let (Event::Item(bytes) | Event::Changed(bytes) | Event::Gone(bytes)) = event else {
+            self.hear(event);
+            return Ok(());
+        };
+        if !line::is_whole(bytes) {
+            return Err(Garbled);
+        }
+        self.hear(event);
+        Ok(())
+    }
+
     /// Waits until more can be taken. The server is not read before, and waits
     /// in turn; nothing is dropped.
     fn ready(&mut self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
 }
+
+/// An object is cut or garbled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Garbled;
 
 /// A watch to come.
 pub struct Watch<'a> {
@@ -239,14 +258,27 @@ impl<'a> Watch<'a> {
         ask: Ask<'_>,
         listener: &mut impl Listener,
     ) -> ControlFlow<Input> {
-        let Some(Line { kind, object, version }) = Line::read(line) else {
-            let error = ask.malformed(SplitError::NotAnObject);
-            return ControlFlow::Break(self.refused(&error.into(), Said::Later));
-        };
+        for line in Line::readings(line) {
+            if let Ok(heard) = self.tells(line, said, ask, listener) {
+                return heard;
+            }
+        }
+        let error = ask.malformed(SplitError::NotAnObject);
+        ControlFlow::Break(self.refused(&error.into(), Said::Later))
+    }
+
+    /// Tells what a line may say.
+    fn tells(
+        &mut self,
+        Line { kind, object, version }: Line<'_>,
+        said: Said,
+        ask: Ask<'_>,
+        listener: &mut impl Listener,
+    ) -> Result<ControlFlow<Input>, Garbled> {
         match (kind, self.course.is_listing()) {
             (Kind::Error, _) => {
                 let refusal = ask::refusal_within(&object, ask.what);
-                return ControlFlow::Break(self.refused(&refusal, said));
+                return Ok(ControlFlow::Break(self.refused(&refusal, said)));
             }
             (Kind::InitialEnd, true) => {
                 let sweep = Sweep::Yes;
@@ -254,24 +286,24 @@ impl<'a> Watch<'a> {
                 self.takes(Input::Listed { version, sweep }, listener);
                 // Who names no version cannot be followed, which is known by now.
                 if self.course.is_listing() {
-                    return ControlFlow::Break(Input::NotOffered);
+                    return Ok(ControlFlow::Break(Input::NotOffered));
                 }
-                return ControlFlow::Continue(());
+                return Ok(ControlFlow::Continue(()));
             }
             // Only who does not know such lists sends any other before their end.
-            (Kind::Bookmark, true) => return ControlFlow::Break(Input::NotOffered),
+            (Kind::Bookmark, true) => return Ok(ControlFlow::Break(Input::NotOffered)),
             (Kind::Bookmark | Kind::InitialEnd, false) => {
                 if self.course.is_ahead_of(&version) {
-                    return ControlFlow::Break(Input::Ended);
+                    return Ok(ControlFlow::Break(Input::Ended));
                 }
                 listener.hear(Event::Bookmark(&version));
             }
-            (Kind::Added, true) => listener.hear(Event::Item(&object)),
-            (Kind::Added | Kind::Modified, _) => listener.hear(Event::Changed(&object)),
-            (Kind::Deleted, _) => listener.hear(Event::Gone(&object)),
+            (Kind::Added, true) => listener.hear_unread(Event::Item(&object))?,
+            (Kind::Added | Kind::Modified, _) => listener.hear_unread(Event::Changed(&object))?,
+            (Kind::Deleted, _) => listener.hear_unread(Event::Gone(&object))?,
         }
         self.course.moves_to(&version);
-        ControlFlow::Continue(())
+        Ok(ControlFlow::Continue(()))
     }
 
     fn refused(&self, refusal: &Refusal, said: Said) -> Input {

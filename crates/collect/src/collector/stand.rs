@@ -11,7 +11,7 @@ use crate::{
     follow::Follow,
     intake::{FailedObject, Keeper, MOST_NAMED},
     list::{AtLeast, Question},
-    watch::{Event, Listener, Watch, offers::Offers, pace::Pace, trouble::Trouble},
+    watch::{Event, Garbled, Listener, Watch, offers::Offers, pace::Pace, trouble::Trouble},
     watch_set::{Duty, Post},
 };
 
@@ -86,6 +86,16 @@ struct Messenger<K> {
 }
 
 impl<K: Keeper + Send> Listener for Messenger<K> {
+    fn hear_unread(&mut self, event: Event<'_>) -> Result<(), Garbled> {
+        match event {
+            Event::Item(_) | Event::Changed(_) | Event::Gone(_) => self.follow.hear_unread(event),
+            _ => {
+                self.hear(event);
+                Ok(())
+            }
+        }
+    }
+
     fn hear(&mut self, event: Event<'_>) {
         self.follow.hear(event);
         let news = match event {

@@ -1,9 +1,12 @@
 //! Lines of a watch, each an event.
 
-use std::{borrow::Cow, ops::ControlFlow};
+use std::{borrow::Cow, fmt, ops::ControlFlow};
 
 use memchr::memchr;
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor},
+};
 
 /// No API server stores larger objects; a limit keeps a broken stream from
 /// filling the memory.
@@ -82,9 +85,11 @@ pub(super) enum Kind {
 }
 
 impl<'a> Line<'a> {
-    /// Reads a line; nothing if it is no event.
-    pub(super) fn read(line: &'a [u8]) -> Option<Self> {
-        Self::usual(line).or_else(|| Self::odd(line))
+    /// What a line may tell, the likeliest first; nothing if it is no event. The
+    /// first whose object is JSON to its end is right.
+    pub(super) fn readings(line: &'a [u8]) -> impl Iterator<Item = Self> {
+        let ways: [fn(&'a [u8]) -> Option<Self>; 2] = [Self::usual, Self::odd];
+        ways.into_iter().filter_map(move |read| read(line))
     }
 
     /// As servers write it: the type, the object, and nothing else. So the
@@ -103,26 +108,124 @@ impl<'a> Line<'a> {
         Self::of(event.kind.as_bytes(), Cow::Owned(object))
     }
 
-    /// Reads of the object what a watch must know. That reads all of it, so
-    /// whatever is cut or garbled is noticed before anybody believes it.
+    /// Reads of the object what a watch must know. Of an object that somebody
+    /// else reads, that is its version and nothing after it.
     fn of(kind: &[u8], object: Cow<'a, [u8]>) -> Option<Self> {
-        let Object { metadata } = match object.trim_ascii_start().first() {
-            Some(b'{') => serde_json::from_slice(&object).ok()?,
-            _ => return None,
-        };
-        let Metadata { resource_version: version, annotations } = metadata.unwrap_or_default();
+        if object.trim_ascii_start().first() != Some(&b'{') {
+            return None;
+        }
         let kind = match kind {
             b"ADDED" => Kind::Added,
             b"MODIFIED" => Kind::Modified,
             b"DELETED" => Kind::Deleted,
-            b"ERROR" => Kind::Error,
-            b"BOOKMARK" => match annotations.unwrap_or_default().initial_events_end.as_deref() {
-                Some("true") => Kind::InitialEnd,
-                _ => Kind::Bookmark,
-            },
+            b"ERROR" | b"BOOKMARK" => return Self::of_the_stream(kind, object),
             _ => return None,
         };
+        let version = version_of(&object)?;
+        Some(Self { kind, object, version })
+    }
+
+    /// Of the stream itself; all of the object is read.
+    fn of_the_stream(kind: &[u8], object: Cow<'a, [u8]>) -> Option<Self> {
+        let Object { metadata } = serde_json::from_slice(&object).ok()?;
+        let Metadata { resource_version: version, annotations } = metadata.unwrap_or_default();
+        let is_end = annotations.unwrap_or_default().initial_events_end.as_deref() == Some("true");
+        let kind = match kind {
+            b"ERROR" => Kind::Error,
+            _ if is_end => Kind::InitialEnd,
+            _ => Kind::Bookmark,
+        };
         Some(Self { kind, object, version: version.unwrap_or_default() })
+    }
+}
+
+/// Whether bytes are JSON from the first to the last.
+pub(crate) fn is_whole(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(bytes).is_ok()
+}
+
+/// The version of an object, empty if it has none; nothing if the bytes are no
+/// JSON up to there. What comes after the version is not looked at.
+fn version_of(object: &[u8]) -> Option<String> {
+    let mut found = None;
+    let mut deserializer = serde_json::Deserializer::from_slice(object);
+    let sought = Sought { path: &["metadata", "resourceVersion"], found: &mut found };
+    let read = sought.deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    match (found, read) {
+        (Some(version), _) => Some(version),
+        (None, Ok(())) => Some(String::new()),
+        (None, Err(_)) => None,
+    }
+}
+
+/// A text at the end of a path of names. Once it is found, reading fails, which
+/// is how it stops.
+struct Sought<'a> {
+    path: &'a [&'a str],
+    found: &'a mut Option<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for Sought<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Sought<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with a version")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        if self.path.is_empty() {
+            *self.found = Some(text.to_owned());
+        }
+        Err(E::custom("that is all"))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        let Some((name, path)) = self.path.split_first() else {
+            return Err(A::Error::custom("a version is a text"));
+        };
+        while let Some(is_it) = fields.next_key_seed(Is(name))? {
+            if is_it {
+                fields.next_value_seed(Sought { path, found: &mut *self.found })?;
+            } else {
+                fields.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a name is this one.
+struct Is<'a>(&'a str);
+
+impl<'de> DeserializeSeed<'de> for Is<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_bytes(self)
+    }
+}
+
+impl Visitor<'_> for Is<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_bytes<E>(self, name: &[u8]) -> Result<bool, E> {
+        Ok(name == self.0.as_bytes())
     }
 }
 
@@ -169,9 +272,13 @@ mod tests {
         found
     }
 
+    fn read(line: &[u8]) -> Option<Line<'_>> {
+        Line::readings(line).find(|line| is_whole(&line.object))
+    }
+
     #[track_caller]
     fn check(line: &str, kind: Kind, version: &str, object: &str) {
-        let line = Line::read(line.as_bytes()).unwrap();
+        let line = read(line.as_bytes()).unwrap();
         assert_eq!((line.kind, line.version.as_str()), (kind, version));
         assert_eq!(std::str::from_utf8(&line.object).unwrap(), object);
     }
@@ -203,26 +310,53 @@ mod tests {
     }
 
     #[test]
+    fn an_object_may_have_no_version_and_its_version_may_come_last() {
+        for (object, version) in [
+            ("{}", ""),
+            (r#"{"metadata":null}"#, ""),
+            (r#"{"metadata":{"resourceVersion":null},"a":1}"#, ""),
+            (r#"{"resourceVersion":"1","spec":{"metadata":{"resourceVersion":"2"}}}"#, ""),
+            (
+                r#"{"a":[{}],"metadata":{"labels":{"resourceVersion":"1"},"resourceVersion":"7"}}"#,
+                "7",
+            ),
+            (r#"{"meta\u0064ata":{"resourceVersion":"7\u0031"}}"#, "71"),
+        ] {
+            check(
+                &format!(r#"{{"type":"ADDED","object":{object}}}"#),
+                Kind::Added,
+                version,
+                object,
+            );
+        }
+    }
+
+    #[test]
     fn a_bookmark_may_end_what_was_there_before() {
         let line = r#"{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true","x":"y"},"resourceVersion":"9"}}}"#;
-        assert_eq!(Line::read(line.as_bytes()).unwrap().kind, Kind::InitialEnd);
+        assert_eq!(read(line.as_bytes()).unwrap().kind, Kind::InitialEnd);
     }
 
     #[test]
     fn what_is_cut_or_garbled_is_no_event() {
         let line = br#"{"type":"ADDED","object":{"metadata":{"resourceVersion":"7"},"a":[1]}}"#;
         for end in 0..line.len() {
-            assert_eq!(Line::read(&line[..end]), None, "{end}");
+            assert_eq!(read(&line[..end]), None, "{end}");
         }
         for line in [
             r#"{"type":"ADDED","object":{"metadata":{"resourceVersion":"7"},"a":oops}}"#,
+            r#"{"type":"ADDED","object":{"a":oops,"metadata":{"resourceVersion":"7"}}}"#,
+            r#"{"type":"ADDED","object":{"metadata":{"resourceVersion":7}}}"#,
+            r#"{"type":"ADDED","object":{"metadata":"7"}}"#,
+            r#"{"type":"ADDED","object":{}}}"#,
+            r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"},"a":oops}}"#,
             r#"{"type":"ADDED","object":7}"#,
             r#"{"type":"ADDED","object":[{}]}"#,
             r#"{"type":"ADDED"}"#,
             r#"{"type":"RENAMED","object":{}}"#,
             "<html>",
         ] {
-            assert_eq!(Line::read(line.as_bytes()), None, "{line}");
+            assert_eq!(read(line.as_bytes()), None, "{line}");
         }
     }
 
@@ -261,7 +395,7 @@ mod tests {
         #[test]
         fn nothing_makes_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..120)) {
             for start in [&b""[..], br#"{"type":""#, br#"{"type":"ADDED","object":{"#] {
-                drop(Line::read(&[start, &bytes].concat()));
+                drop(read(&[start, &bytes].concat()));
             }
         }
     }

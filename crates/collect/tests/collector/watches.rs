@@ -1,9 +1,11 @@
 //! What is asked of the server is no more than somebody wants.
 
-use kollect_sandbox::Request;
+use kollect_sandbox::{Fault, On, Request};
 use serde_json::json;
 
-use super::support::{Scene, assignment, is_list, is_watch, namespace, put, target};
+use super::support::{
+    Scene, assignment, is_list, is_watch, millis, namespace, put, target, widgets,
+};
 
 fn selects(request: &Request) -> bool {
     !request.parameter("labelSelector").is_empty()
@@ -70,4 +72,31 @@ async fn more_than_twenty_namespaces_take_one_watch() {
                 .collect::<Vec<_>>(),
         )
         .await;
+}
+
+#[tokio::test]
+async fn a_change_that_is_garbled_is_not_believed_and_the_watch_goes_on_before_it() {
+    for kind in ["ADDED", "MODIFIED", "DELETED"] {
+        let scene = Scene::new().await;
+        put(&scene.sandbox, "shop", "web", "red");
+        scene.order(&[target("t", json!({}))]);
+        scene.covers("t").await;
+        // Whoever reads no further than the version takes it for an event.
+        let object =
+            r#"{"metadata":{"namespace":"shop","name":"web","resourceVersion":"999"},"spec":oops}"#;
+        let bytes = format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n").into_bytes();
+        scene
+            .sandbox
+            .inject(On::watch("widgets").nth(1), Fault::BytesAfterEvents { events: 0, bytes });
+        // Ends the watch that is open.
+        scene.sandbox.define(widgets("Widget", "widgets"));
+        while scene.asked(is_watch) < 3 {
+            tokio::time::sleep(millis(2)).await;
+        }
+        assert_eq!(scene.rows(), ["t shop/web: red"], "{kind}");
+        let goes_on = |one: &Request| is_watch(one) && one.parameter("resourceVersion") == "999";
+        assert_eq!(scene.asked(goes_on), 0, "{kind}");
+        put(&scene.sandbox, "shop", "web", "blue");
+        scene.has(&["t shop/web: blue"]).await;
+    }
 }

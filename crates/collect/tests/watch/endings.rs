@@ -64,6 +64,7 @@ async fn a_line_that_is_no_event_is_not_believed() {
         "<html>busy</html>\n",
         "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"namespace\":\"shop\",\"name\":\"a\"}\n",
         "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"namespace\":\"shop\",\"name\":\"a\"},}}\n",
+        "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"namespace\":\"shop\",\"name\":\"a\",\"resourceVersion\":\"999\"},}}\n",
     ] {
         let bytes = text.as_bytes().to_vec();
         resumes(Fault::BytesAfterEvents { events: 4, bytes }, 20_000).await;
