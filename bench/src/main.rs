@@ -3,6 +3,7 @@
 //! `cargo xtask bench inventory` builds this for speed and runs it. A figure
 //! is only worth something beside the others of the same run.
 
+mod collect;
 mod extract;
 mod inventory;
 mod measure;
@@ -24,6 +25,7 @@ fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     match &arguments[..] {
+        ["collect", rest @ ..] => collect::run(rest),
         ["extract"] => extract::run(),
         ["sinks"] => sinks::run(),
         ["inventory"] => every_size(),
@@ -34,7 +36,9 @@ fn main() -> anyhow::Result<()> {
             let (name, rows) = known.with_context(|| format!("{size} is no size"))?;
             inventory::run(name, *rows)
         }
-        _ => bail!("usage: bench extract | sinks | inventory [1k|10k|100k|1m|partitions|outage]"),
+        _ => bail!(
+            "usage: bench collect … | extract | sinks | inventory [1k|10k|100k|1m|partitions|outage]"
+        ),
     }
 }
 

@@ -16,8 +16,13 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
 
 /// Resident memory of this process in bytes.
 pub(crate) fn resident() -> usize {
+    memory("VmRSS:")
+}
+
+/// What the system says of this process' memory under a name, in bytes.
+pub(crate) fn memory(name: &str) -> usize {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
     let kibibytes = line.trim().trim_end_matches("kB").trim().parse::<usize>();
     kibibytes.unwrap_or_default() * 1024
 }

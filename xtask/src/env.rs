@@ -34,11 +34,7 @@ pub(crate) fn ensure(root: &Path) -> Result<PathBuf> {
         return given_by_the_user(&given);
     }
     let recipe = Recipe::read(root)?;
-    let cache = cache::directory(cache::Settings {
-        test_cache: run::setting("KOLLECT_TEST_CACHE")?,
-        user_cache: run::setting("XDG_CACHE_HOME")?,
-        home: run::setting("HOME")?,
-    })?;
+    let cache = cache()?;
     let directory = cache.join(recipe.directory_name());
     if missing(&directory).is_empty() {
         say::progress(&format!("the servers are in {}", directory.display()));
@@ -47,6 +43,15 @@ pub(crate) fn ensure(root: &Path) -> Result<PathBuf> {
     build::into_cache(root, &cache, &recipe)?;
     say::progress(&format!("the servers are now in {}", directory.display()));
     Ok(directory)
+}
+
+/// The directory that keeps what is costly to make.
+pub(crate) fn cache() -> Result<PathBuf> {
+    cache::directory(cache::Settings {
+        test_cache: run::setting("KOLLECT_TEST_CACHE")?,
+        user_cache: run::setting("XDG_CACHE_HOME")?,
+        home: run::setting("HOME")?,
+    })
 }
 
 /// What the API server in a directory calls itself, such as `v1.36.3`.

@@ -63,7 +63,7 @@ enum Verb {
     /// Measures a budget of the architecture, built for speed, and prints its figures
     Bench {
         /// What to measure
-        #[arg(value_parser = ["extract", "inventory", "sinks"])]
+        #[arg(value_parser = ["collect", "extract", "inventory", "sinks"])]
         what: String,
     },
     /// Looks for inputs that break a promise; needs a nightly compiler
