@@ -42,7 +42,7 @@ impl Clocks {
 
     /// Seconds since, on the wall and of the processor.
     pub(super) fn seconds(&self) -> (f64, f64) {
-        (self.wall.elapsed().as_secs_f64(), (cpu() - self.cpu).as_secs_f64())
+        (self.wall.elapsed().as_secs_f64(), cpu().saturating_sub(self.cpu).as_secs_f64())
     }
 }
 

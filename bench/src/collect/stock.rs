@@ -202,7 +202,7 @@ const WORDS: [&str; 24] = [
 ];
 
 fn word(chance: &mut Chance) -> &'static str {
-    WORDS[chance.below(WORDS.len())]
+    WORDS.get(chance.below(WORDS.len())).copied().unwrap_or_default()
 }
 
 fn version(chance: &mut Chance) -> String {
@@ -211,8 +211,9 @@ fn version(chance: &mut Chance) -> String {
 
 /// Hexadecimal digits, as commits and digests have them.
 fn digits(chance: &mut Chance, count: usize) -> String {
-    let mut text: String =
+    let words: Vec<_> =
         (0..count.div_ceil(16)).map(|_| format!("{:016x}", chance.next())).collect();
+    let mut text = words.concat();
     text.truncate(count);
     text
 }

@@ -8,7 +8,9 @@ use std::{
 
 use anyhow::anyhow;
 use kollect_api::{Profile, Target};
-use kollect_collect::{Assignment, Collector, Habits, Keeper, Order, Place, Report, connect};
+use kollect_collect::{
+    Assignment, Collector, Habits, Keeper, Order, Place, Report, TargetReport, connect,
+};
 use kollect_inventory::{Dedupe, Store, ViewId};
 use serde_json::{Value, json};
 
@@ -65,7 +67,7 @@ impl Work {
         let number = self.collector.order(order);
         let is_covered = |report: &Arc<Report>| {
             let of_target = report.targets.get(&target);
-            report.order == number && of_target.is_some_and(|one| one.is_covered())
+            report.order == number && of_target.is_some_and(TargetReport::is_covered)
         };
         self.collector.report().wait_for(is_covered).await?;
         Ok(())

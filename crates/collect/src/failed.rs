@@ -71,6 +71,11 @@ impl Failed {
         self.named.retain(|(of, _), _| of != namespace);
     }
 
+    /// Whether every object gives a row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_namespace.is_empty()
+    }
+
     pub(crate) fn count(&self) -> u64 {
         self.by_namespace.values().map(|place| place.now.len() as u64).sum()
     }

@@ -230,8 +230,10 @@ impl Follower {
         }
         let Some(spot) = spot else { return Ok(()) };
         if let Verdict::Keep { row, .. } = &verdict {
-            let identity = row.identity();
-            self.failed.is_well(&identity.namespace, &identity.name);
+            if !self.failed.is_empty() {
+                let identity = row.identity();
+                self.failed.is_well(&identity.namespace, &identity.name);
+            }
             keeper.with(&mut |store| {
                 store.upsert(spot.partition, spot.freshness, row);
             });

@@ -1,11 +1,11 @@
 //! Lines of a watch, each an event.
 
-use std::{borrow::Cow, fmt, ops::ControlFlow};
+use std::{borrow::Cow, fmt, iter::once_with, ops::ControlFlow};
 
 use memchr::memchr;
 use serde::{
     Deserialize, Deserializer,
-    de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor},
+    de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Unexpected, Visitor},
 };
 
 /// No API server stores larger objects; a limit keeps a broken stream from
@@ -88,8 +88,8 @@ impl<'a> Line<'a> {
     /// What a line may tell, the likeliest first; nothing if it is no event. The
     /// first whose object is JSON to its end is right.
     pub(super) fn readings(line: &'a [u8]) -> impl Iterator<Item = Self> {
-        let ways: [fn(&'a [u8]) -> Option<Self>; 2] = [Self::usual, Self::odd];
-        ways.into_iter().filter_map(move |read| read(line))
+        let (usual, odd) = (once_with(|| Self::usual(line)), once_with(|| Self::odd(line)));
+        usual.chain(odd).flatten()
     }
 
     /// As servers write it: the type, the object, and nothing else. So the
@@ -158,8 +158,8 @@ fn version_of(object: &[u8]) -> Option<String> {
     }
 }
 
-/// A text at the end of a path of names. Once it is found, reading fails, which
-/// is how it stops.
+/// A text at the end of a path of names. Once it is found, nothing more is read,
+/// which the parser takes for an error.
 struct Sought<'a> {
     path: &'a [&'a str],
     found: &'a mut Option<String>,
@@ -184,20 +184,24 @@ impl<'de> Visitor<'de> for Sought<'_> {
         Ok(())
     }
 
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
-        if self.path.is_empty() {
-            *self.found = Some(text.to_owned());
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        if !self.path.is_empty() {
+            return Err(E::invalid_type(Unexpected::Str(text), &self));
         }
-        Err(E::custom("that is all"))
+        *self.found = Some(text.to_owned());
+        Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
         let Some((name, path)) = self.path.split_first() else {
-            return Err(A::Error::custom("a version is a text"));
+            return Err(A::Error::invalid_type(Unexpected::Map, &self));
         };
         while let Some(is_it) = fields.next_key_seed(Is(name))? {
             if is_it {
                 fields.next_value_seed(Sought { path, found: &mut *self.found })?;
+                if self.found.is_some() {
+                    return Ok(());
+                }
             } else {
                 fields.next_value::<IgnoredAny>()?;
             }
