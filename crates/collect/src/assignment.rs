@@ -87,6 +87,14 @@ impl Assignment {
         self.target == other.target && self.basis == other.basis
     }
 
+    /// Whether it says anything about namespaces by itself.
+    pub fn names_namespaces(&self) -> bool {
+        self.selector.is_some()
+            || !self.filter.included_namespaces.is_empty()
+            || !self.filter.excluded_namespaces.is_empty()
+            || self.filter.namespace_exclude_selector.is_some()
+    }
+
     /// Whether the namespaces that it can want are known by their names.
     pub(crate) fn is_bounded(&self, defaults: &Defaults) -> bool {
         !self.filter.included_namespaces.is_empty()
@@ -135,7 +143,7 @@ impl Assignment {
 
     /// The same, and what it asks for without its ceiling, where an
     /// administrator has set defaults.
-    pub(crate) fn chosen(
+    pub fn chosen(
         &self,
         defaults: &Defaults,
         universe: &BTreeMap<String, Namespace>,

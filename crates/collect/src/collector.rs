@@ -55,7 +55,21 @@ pub type Feeds = dyn Fn(&TargetKey, &str, Option<&Namespace>) -> Vec<ViewId> + S
 pub struct Order {
     /// What is not among them is withdrawn. Each has a target of its own.
     pub assignments: Vec<Arc<Assignment>>,
+    /// Targets whose assignment is not what somebody wants now, but the last
+    /// that could be understood. Their rows go on, and nothing is deleted
+    /// because of them.
+    pub doubted: BTreeSet<TargetKey>,
+    /// Targets of which nothing could be understood in this process. What was
+    /// copied of them stays.
+    pub unknown: BTreeSet<TargetKey>,
     pub feeds: Arc<Feeds>,
+}
+
+impl Order {
+    /// All of it is what somebody wants.
+    pub fn new(assignments: Vec<Arc<Assignment>>, feeds: Arc<Feeds>) -> Self {
+        Self { assignments, doubted: BTreeSet::new(), unknown: BTreeSet::new(), feeds }
+    }
 }
 
 impl fmt::Debug for Order {

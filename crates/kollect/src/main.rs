@@ -9,6 +9,7 @@ mod clock;
 mod collect;
 mod crds;
 mod eval;
+mod operator;
 mod rules;
 mod sink;
 mod validate;
@@ -46,6 +47,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Crds(options) => crds::run(&options, &mut out)?,
         Command::Rules(options) => rules::run(&options, &mut out)?,
         Command::Collect(options) => return collect::run(&options, &mut out),
+        Command::Operator(options) => return operator::run(&options),
         Command::Sink(SinkCommand::Test { files }) => return sink::test(&files, &mut out),
         Command::Eval(options) => return eval::run(&options, &mut out),
         Command::Validate(options) => return validate::run(&options, &mut out),

@@ -91,7 +91,7 @@ impl Scene {
         self.assignments.lock().unwrap().clone_from(&assignments);
         let view = self.kept.view;
         let feeds = Arc::new(move |_: &_, _: &_, _: Option<&_>| vec![view]);
-        let number = self.collector.order(Order { assignments, feeds });
+        let number = self.collector.order(Order::new(assignments, feeds));
         self.ordered.store(number, Ordering::Relaxed);
     }
 

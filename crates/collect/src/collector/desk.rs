@@ -1,5 +1,7 @@
 //! Where all that changes comes together.
 
+mod accounts;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     panic::resume_unwind,
@@ -21,7 +23,7 @@ use super::{
     kinds::{Kinds, Presence},
     placement::{Namespaces, Placement},
     relist::relist,
-    report::{Reason, Report, Words, refusal},
+    report::{Reason, Report},
     scouts::{self, Scouts},
     stand::{Common, News, Shared, Stand, Stop, Told},
 };
@@ -29,7 +31,7 @@ use crate::{
     assignment::Assignment,
     follow::{Follow, Membership},
     intake::Keeper,
-    rights::{Answer, Rights},
+    rights::Rights,
     watch::{offers::Offers, trouble::Trouble},
     watch_set::{Duty, Need, Post, WatchSet},
 };
@@ -44,6 +46,9 @@ pub(super) struct Desk<K> {
     order: Option<Order>,
     /// The number of the order.
     ordered: u64,
+    /// Targets that were in doubt and no longer are. What is known of them was
+    /// taken back all the while, so it has to be read again.
+    recovered: BTreeSet<TargetKey>,
     kinds: Kinds,
     census: Census,
     roll: Roll,
@@ -75,6 +80,7 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
             scouts,
             order: None,
             ordered: 0,
+            recovered: BTreeSet::new(),
             kinds: Kinds::new(habits.definite),
             census: Census::default(),
             roll: Roll::default(),
@@ -147,6 +153,9 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
                     is_new
                 });
                 self.plans_change(&order);
+                let before = self.order.iter().flat_map(|order| &order.doubted);
+                let recovered = before.filter(|target| !order.doubted.contains(*target));
+                self.recovered.extend(recovered.cloned());
                 self.order = Some(order);
             }
             Input::Kinds(answer) => {
@@ -205,7 +214,11 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
         let mut placements = BTreeMap::new();
         for assignment in &order.assignments {
             let kind = self.kinds.find(assignment.kind());
-            let placement = Placement::of(assignment, kind, &namespaces, defaults, confined_to);
+            let mut placement = Placement::of(assignment, kind, &namespaces, defaults, confined_to);
+            if order.doubted.contains(assignment.target()) {
+                let text = "this goes on as it was understood last".to_owned();
+                placement.gaps.insert(String::new(), (Reason::Doubted, text));
+            }
             placements.insert(assignment.target().clone(), placement);
         }
         let is_missing =
@@ -218,8 +231,10 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
         let due = self.rights.due(&set.matter, now);
         scouts::ask(&mut self.tasks, &self.common.client, &due, &self.common.inputs);
         self.man(&order, &set, &namespaces.universe);
+        self.recovered.clear();
+        let all = namespaces.all();
         self.universe = namespaces.universe;
-        self.reports(placements, &set, now);
+        self.reports(placements, &set, all, now);
     }
 
     /// Which watches the placements come to.
@@ -260,9 +275,11 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
         }
         // What cannot be said of a target leaves everything as it was.
         let stays = |key: &PartitionKey| {
-            placements.get(&key.target).is_some_and(|placement| {
-                !placement.is_decided || placement.gaps.contains_key(&key.namespace)
-            })
+            let placement = placements.get(&key.target);
+            order.unknown.contains(&key.target)
+                || placement.is_some_and(|placement| {
+                    !placement.is_decided || placement.gaps.contains_key(&key.namespace)
+                })
         };
         self.holdings.change_to(wanted, stays);
     }
@@ -329,74 +346,12 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
             let namespaces = duty.users.get(assignment.target())?.clone();
             let heeds =
                 |name: &&String| assignment.heeds(self.universe.get(*name), universe.get(*name));
-            let again = namespaces.iter().filter(heeds).cloned().collect();
+            let is_again =
+                |name: &&String| self.recovered.contains(assignment.target()) || heeds(name);
+            let again = namespaces.iter().filter(is_again).cloned().collect();
             let assignment = Arc::clone(assignment);
             Some((assignment.target().clone(), Membership { assignment, namespaces, again }))
         };
         order.assignments.iter().filter_map(member).collect()
-    }
-
-    /// Says how it goes, and uncovers what nobody reads.
-    fn reports(
-        &mut self,
-        placements: BTreeMap<TargetKey, Placement>,
-        set: &WatchSet,
-        now: Instant,
-    ) {
-        let mut report = Report { order: self.ordered, ..Report::default() };
-        for (target, Placement { report: placed, gaps, .. }) in placements {
-            let before = self.report.targets.get(&target);
-            let mut all = match &placed.kind {
-                Presence::Served(_) => self.gaps(&target, &placed.effective, set),
-                _ => BTreeMap::new(),
-            };
-            all.extend(gaps);
-            let placed = placed.with_gaps(all, before, now);
-            let is_new = |name: &String| {
-                let known = before.and_then(|before| before.gaps.get(name));
-                known.map(|gap| gap.reason) != placed.gaps.get(name).map(|gap| gap.reason)
-            };
-            let is_lost = |namespace: &String| {
-                let gap = placed.gaps.get_key_value(namespace);
-                let gap = gap.or_else(|| placed.gaps.get_key_value(""));
-                gap.is_some_and(|(name, gap)| gap.reason != Reason::Pending && is_new(name))
-            };
-            self.holdings.uncover(|key| key.target == target && is_lost(&key.namespace));
-            report.targets.insert(target, placed);
-        }
-        if report != *self.report {
-            self.report = Arc::new(report);
-        }
-    }
-
-    /// What of a target's namespaces is not known, by its watches.
-    fn gaps(
-        &self,
-        target: &TargetKey,
-        effective: &BTreeSet<String>,
-        set: &WatchSet,
-    ) -> BTreeMap<String, Words> {
-        let mut gaps = BTreeMap::new();
-        for namespace in effective {
-            let refused = set.refused.get(&(target.clone(), namespace.clone()));
-            let words = refused.filter(|answer| **answer != Answer::Allowed).map(refusal);
-            let words = words.or_else(|| self.words(target, namespace));
-            gaps.extend(words.map(|words| (namespace.clone(), words)));
-        }
-        gaps
-    }
-
-    fn words(&self, target: &TargetKey, namespace: &String) -> Option<Words> {
-        let serves = |(_, stand): &(&Post, &Stand<K>)| {
-            let users = stand.duty.users.get(target);
-            users.is_some_and(|namespaces| namespaces.contains(namespace))
-        };
-        let pending = || Some((Reason::Pending, "it has not been read yet".to_owned()));
-        let Some((_, stand)) = self.stands.iter().find(serves) else { return pending() };
-        match &stand.trouble {
-            Some(trouble) => Some((Reason::from(trouble), trouble.to_string())),
-            None if !stand.is_listed || !self.holdings.is_covered(target, namespace) => pending(),
-            None => None,
-        }
     }
 }

@@ -70,6 +70,11 @@ impl Namespaces {
         Self { universe: Arc::new(universe), standing: Standing::Named { reason, unread, asked } }
     }
 
+    /// All that there are, if that is known.
+    pub(super) fn all(&self) -> Option<Arc<Universe>> {
+        (self.standing == Standing::All).then(|| Arc::clone(&self.universe))
+    }
+
     /// The namespaces of an assignment; and what is not known of them, by name
     /// or for all of them. Nothing if it cannot be said.
     fn of_target(

@@ -1,7 +1,11 @@
 //! How collecting goes, target by target.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
+use kollect_extract::select::Namespace;
 use kollect_inventory::TargetKey;
 use tokio::time::Instant;
 
@@ -13,6 +17,8 @@ use crate::{rights::Answer, watch::trouble::Trouble};
 pub struct Report {
     /// The number of the order that it is about.
     pub order: u64,
+    /// The namespaces that there are, once all of them are known.
+    pub namespaces: Option<Arc<BTreeMap<String, Namespace>>>,
     pub targets: BTreeMap<TargetKey, TargetReport>,
 }
 
@@ -57,6 +63,8 @@ pub enum Reason {
     Namespaces,
     /// The server does not answer, or with nothing of use.
     Unreachable,
+    /// What is read is not what somebody wants now, which cannot be understood.
+    Doubted,
 }
 
 impl Reason {
@@ -70,6 +78,7 @@ impl Reason {
             Self::AccessCheckFailed => "access-check-failed",
             Self::Namespaces => "namespaces-unknown",
             Self::Unreachable => "unreachable",
+            Self::Doubted => "not-understood",
         }
     }
 }

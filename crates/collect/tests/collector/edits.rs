@@ -1,5 +1,6 @@
 //! What is ordered changes while it is collected.
 
+use kollect_collect::Reason;
 use kollect_inventory::Coverage;
 use serde_json::json;
 
@@ -100,6 +101,25 @@ async fn a_profile_of_another_kind_leaves_nothing_of_the_former_behind() {
     scene.order(&[assignment("t", "Gadget", "$.spec.colour", json!({}))]);
     scene.has(&["t shop/both: blue", "t shop/phone: blue"]).await;
     scene.covers("t").await;
+}
+
+#[tokio::test]
+async fn what_is_in_doubt_goes_on_and_deletes_nothing_until_it_is_understood() {
+    let scene = Scene::new().await;
+    put(&scene.sandbox, "shop", "web", "red");
+    scene.order(&[target("t", json!({}))]);
+    scene.covers("t").await;
+    scene.doubt(&[target("t", json!({}))]);
+    scene
+        .reports("t", |report| report.gaps.get("").is_some_and(|gap| gap.reason == Reason::Doubted))
+        .await;
+    assert_eq!(scene.coverage("t", "shop"), Some(Coverage::Uncovered));
+    put(&scene.sandbox, "shop", "cart", "blue");
+    scene.has(&["t shop/cart: blue", "t shop/web: red"]).await;
+    super::support::delete(&scene.sandbox, "shop", "web");
+    scene.order(&[target("t", json!({}))]);
+    scene.covers("t").await;
+    scene.has(&["t shop/cart: blue"]).await;
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! A cluster, a collector, and what was collected.
 
 use std::{
+    collections::BTreeSet,
     fs,
     sync::{
         Arc, Mutex,
@@ -84,10 +85,21 @@ impl Scene {
 
     /// Orders this, and nothing else.
     pub(super) fn order(&self, assignments: &[Assignment]) {
+        self.order_with(assignments, BTreeSet::new());
+    }
+
+    /// The same, but none of it is what somebody wants now.
+    pub(super) fn doubt(&self, assignments: &[Assignment]) {
+        let targets = assignments.iter().map(|one| one.target().clone()).collect();
+        self.order_with(assignments, targets);
+    }
+
+    fn order_with(&self, assignments: &[Assignment], doubted: BTreeSet<TargetKey>) {
         let assignments = assignments.iter().cloned().map(Arc::new).collect();
         let view = self.view;
         let feeds = Arc::new(move |_: &_, _: &_, _: Option<&_>| vec![view]);
-        let number = self.collector.order(Order { assignments, feeds });
+        let number =
+            self.collector.order(Order { assignments, doubted, unknown: BTreeSet::new(), feeds });
         self.ordered.store(number, Ordering::Relaxed);
     }
 

@@ -35,6 +35,8 @@ pub(super) struct View {
     pub(super) winners: Option<Winners>,
     /// Whether all that decides which partitions there are has been read.
     pub(super) settled: bool,
+    /// Whether waiting for that does not help.
+    admitted: bool,
 }
 
 impl Store {
@@ -52,6 +54,7 @@ impl Store {
             hidden: winners.as_ref().map(|winners| winners.partition),
             winners,
             settled: false,
+            admitted: false,
         };
         self.views.insert(id, view);
         ViewId(id)
@@ -90,6 +93,20 @@ impl Store {
         }
     }
 
+    /// Says that it cannot be known what else the view holds, because something
+    /// that it is made of is broken. Nobody has to wait for that; what is not
+    /// known stays wherever it was copied to.
+    pub fn admit(&mut self, view: ViewId) {
+        if let Some(holder) = self.views.get_mut(&view.0) {
+            holder.admitted = true;
+        }
+        for cursor in self.cursors_of(view) {
+            if self.is_from_scratch(cursor) {
+                self.woken.insert(cursor);
+            }
+        }
+    }
+
     /// Number and digest of a view's rows.
     pub fn view_content(&self, view: ViewId) -> Content {
         self.views.get(&view.0).map(|view| view.content).unwrap_or_default()
@@ -100,11 +117,13 @@ impl Store {
         self.views.get(&view.0).map_or(0, |view| view.uncovered)
     }
 
-    /// Whether it is known what a view holds, and every partition of it has
-    /// been read, or has failed to be.
+    /// Whether it is known what a view holds, or cannot be known, and every
+    /// partition of it has been read, or has failed to be.
     pub fn is_warm(&self, view: ViewId) -> bool {
-        let is_warm =
-            |holder: &View| holder.settled && holder.partitions.iter().all(|id| self.is_tried(*id));
+        let is_warm = |holder: &View| {
+            (holder.settled || holder.admitted)
+                && holder.partitions.iter().all(|id| self.is_tried(*id))
+        };
         self.views.get(&view.0).is_some_and(is_warm)
     }
 

@@ -132,7 +132,7 @@ impl<W: Write + Send + 'static> Stage<W> {
                 .map(|at| world.feeds(&config, *at, namespace, about))
                 .unwrap_or_default()
         });
-        Order { assignments: assignments.collect(), feeds }
+        Order::new(assignments.collect(), feeds)
     }
 
     /// Says of inventories whose targets are all known where they are that

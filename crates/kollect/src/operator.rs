@@ -1,0 +1,143 @@
+//! `kollect operator`: the manager.
+
+use std::{env, process::ExitCode, sync::Arc};
+
+use anyhow::{Context, bail};
+use kollect_api::AddressPolicy;
+use kollect_collect::{Place, connect};
+use kollect_extract::select::Defaults;
+use kollect_operator::{Contest, LEASE, Settings, Surroundings, Terms, operate};
+use kollect_sinks::{Alone, Lease, LocalPaths};
+use kollect_validate::Policy;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::{
+    args::OperatorArgs,
+    clock::{ProcessClock, writer},
+    validate::backends,
+};
+
+/// Reconciles until a signal comes.
+pub(crate) fn run(args: &OperatorArgs) -> anyhow::Result<ExitCode> {
+    let terms = terms(args)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start")?;
+    let (variable, home) = (env::var_os("KUBECONFIG"), env::home_dir());
+    let place = Place::choose(args.kubeconfig.as_deref(), variable.as_deref(), home.as_deref());
+    runtime.block_on(async {
+        let client = connect(&place, None).await.context("cannot reach the cluster")?;
+        let (clock, writer) = (Arc::new(ProcessClock::start()), writer());
+        let Some(terms) = terms else {
+            let lease = Arc::new(Alone::default());
+            let around = Surroundings { clock, lease, writer };
+            operate(client, settings(args), around, signalled()).await;
+            return Ok(ExitCode::SUCCESS);
+        };
+        let host = env::var("HOSTNAME").unwrap_or_else(|_| "kollect".to_owned());
+        let identity = format!("{host}_{writer}");
+        let namespace = &args.leader_elect_namespace;
+        let (own, time) = (client.clone(), Arc::clone(&clock));
+        let contest = Arc::new(Contest::new(own, time, namespace, &identity, terms));
+        let lease = Arc::clone(&contest);
+        let mut held = Lease::held(&*contest);
+        let around = Surroundings { clock, lease, writer };
+        let lost = async {
+            contest.compete().await;
+        };
+        let work = async {
+            // Whoever waits for it may be told to stop meanwhile.
+            tokio::select! {
+                _ = held.wait_for(|held| *held) => {}
+                () = signalled() => return,
+            }
+            operate(client, settings(args), around, signalled()).await;
+        };
+        tokio::select! {
+            () = work => {
+                contest.release().await;
+                Ok(ExitCode::SUCCESS)
+            }
+            () = lost => bail!("the lease {LEASE} in namespace {namespace} was lost"),
+        }
+    })
+}
+
+/// How to compete for the lease, if that is asked for.
+fn terms(args: &OperatorArgs) -> anyhow::Result<Option<Terms>> {
+    let terms = Terms {
+        lease: args.leader_elect_lease_duration,
+        renew: args.leader_elect_renew_deadline,
+        retry: args.leader_elect_retry_period,
+    };
+    if args.leader_elect && !terms.are_sound() {
+        bail!(
+            "--leader-elect: the retry period must be shorter than the renew deadline, and that shorter than the lease"
+        );
+    }
+    Ok(args.leader_elect.then_some(terms))
+}
+
+/// Waits until somebody wants it to end.
+async fn signalled() {
+    let terminate = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminate => {}
+    }
+}
+
+/// What the flags come to.
+fn settings(args: &OperatorArgs) -> Settings {
+    let OperatorArgs {
+        kubeconfig: _,
+        leader_elect: _,
+        leader_elect_namespace: _,
+        leader_elect_lease_duration: _,
+        leader_elect_renew_deadline: _,
+        leader_elect_retry_period: _,
+        watch_namespaces,
+        tenant_mode,
+        default_included_namespaces,
+        default_excluded_namespaces,
+        scrub_keys,
+        allow_private_sinks,
+        allow_sink_cidrs,
+        local_sink_root,
+        cluster_name,
+        max_export_bytes,
+        export_warmup_timeout,
+    } = args;
+    let (judged, written) = match local_sink_root {
+        Some(root) => (
+            kollect_validate::LocalPaths::Below(root.clone()),
+            LocalPaths::Below { root: root.clone() },
+        ),
+        None => (kollect_validate::LocalPaths::Nowhere, LocalPaths::Refused),
+    };
+    let addresses =
+        AddressPolicy { private: *allow_private_sinks, allowed: allow_sink_cidrs.clone() };
+    Settings {
+        watch_namespaces: watch_namespaces.iter().cloned().collect(),
+        policy: Policy {
+            max_export_bytes: *max_export_bytes,
+            addresses,
+            tenant_mode: *tenant_mode,
+            local_paths: judged,
+            backends: backends(),
+        },
+        local_paths: written,
+        defaults: Defaults {
+            included: default_included_namespaces.clone(),
+            excluded: default_excluded_namespaces.clone(),
+        },
+        scrub_keys: scrub_keys.clone(),
+        cluster: cluster_name.clone(),
+        warmup: *export_warmup_timeout,
+        ..Settings::default()
+    }
+}

@@ -1,0 +1,265 @@
+//! Where all that changes comes together, and what follows is done.
+
+mod copies;
+mod farewell;
+mod say;
+mod views;
+mod write;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use kollect_collect::{Assignment, Collector, Keeper, Order, Reason, Report};
+use kollect_inventory::{Store, TargetKey};
+use kollect_sinks::{Clock, Context, Delivery, Lease, Ledger};
+use kube::Client;
+use tokio::{
+    sync::mpsc,
+    task::JoinSet,
+    time::{Instant, sleep, sleep_until},
+};
+
+use self::{copies::Copies, farewell::Farewells, say::Speaker, views::Views};
+use crate::{
+    eyes::{self, Sight},
+    objects::{Name, News, Objects},
+    plan::{self, Knowledge, Plan, Planner, target::Stance},
+    settings::Settings,
+};
+
+/// What comes within this time is answered together.
+const GATHER: Duration = Duration::from_millis(50);
+/// Status is looked at so often although nothing was told: counts change
+/// without anybody's telling.
+const LOOK: Duration = Duration::from_secs(1);
+/// Exports that run may end within this time.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// The ledger, for those who collect.
+#[derive(Clone, Debug)]
+struct Kept(Ledger);
+
+impl Keeper for Kept {
+    fn with(&self, operation: &mut dyn FnMut(&mut Store)) {
+        self.0.with(|store| operation(store));
+    }
+}
+
+/// What a process brings along.
+#[derive(Debug)]
+pub struct Surroundings {
+    pub clock: Arc<dyn Clock>,
+    pub lease: Arc<dyn Lease>,
+    /// Random for each process.
+    pub writer: String,
+}
+
+/// Reconciles until it is told to stop.
+pub async fn operate(
+    client: Client,
+    settings: Settings,
+    around: Surroundings,
+    stop: impl Future<Output = ()>,
+) {
+    let start = around.clock.timestamp().as_microsecond();
+    let ledger = Ledger::new(Store::new(start));
+    let mut habits = settings.habits.clone();
+    habits.confined_to.clone_from(&settings.watch_namespaces);
+    habits.defaults.clone_from(&settings.defaults);
+    let pace = habits.pace.clone();
+    let collector = Collector::start(client.clone(), Kept(ledger.clone()), habits);
+    let (told, news) = mpsc::unbounded_channel();
+    let mut tasks = JoinSet::new();
+    let sight = Sight {
+        namespaces: settings.watch_namespaces.clone(),
+        is_tenant: settings.policy.tenant_mode,
+    };
+    eyes::open(&mut tasks, &client, &sight, &pace, &told);
+    let mut context = Context::new(ledger.clone(), Arc::clone(&around.clock), &around.writer);
+    context.lease = Arc::clone(&around.lease);
+    let brain = Brain {
+        copies: Copies::new(&settings, Delivery::new(context)),
+        speaker: Speaker::new(client.clone()),
+        farewells: Farewells::default(),
+        views: Views::default(),
+        objects: Objects::default(),
+        planner: Planner::default(),
+        knowledge: Knowledge::default(),
+        absent: BTreeMap::new(),
+        ordered: None,
+        client,
+        settings,
+        around,
+        ledger,
+        collector,
+        sight,
+    };
+    brain.work(news, stop).await;
+}
+
+struct Brain {
+    client: Client,
+    settings: Settings,
+    around: Surroundings,
+    sight: Sight,
+    objects: Objects,
+    planner: Planner,
+    knowledge: Knowledge,
+    /// Profiles that targets name and that are not there, since when.
+    absent: BTreeMap<Name, Instant>,
+    ledger: Ledger,
+    collector: Collector<Kept>,
+    views: Views,
+    copies: Copies,
+    farewells: Farewells,
+    speaker: Speaker,
+    ordered: Option<Ordered>,
+}
+
+/// What was ordered last, as far as another order may differ.
+#[derive(PartialEq)]
+struct Ordered {
+    assignments: Vec<usize>,
+    doubted: BTreeSet<TargetKey>,
+    unknown: BTreeSet<TargetKey>,
+    holdings: String,
+}
+
+impl Brain {
+    /// Takes in what changes, and does what follows from it.
+    async fn work(
+        mut self,
+        mut news: mpsc::UnboundedReceiver<News>,
+        stop: impl Future<Output = ()>,
+    ) {
+        tokio::pin!(stop);
+        let mut report = self.collector.report();
+        let mut next = Instant::now() + LOOK;
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                Some(one) = news.recv() => {
+                    self.objects.take(one);
+                    sleep(GATHER).await;
+                }
+                Ok(()) = report.changed() => {}
+                () = self.speaker.heard() => {}
+                () = sleep_until(next) => {}
+            }
+            while let Ok(one) = news.try_recv() {
+                self.objects.take(one);
+            }
+            next = Instant::now() + LOOK;
+            let report = report.borrow_and_update().clone();
+            self.turn(&report).await;
+        }
+        self.copies.shut_down(GRACE).await;
+    }
+
+    /// One look at everything.
+    async fn turn(&mut self, report: &Report) {
+        let sight = &self.sight;
+        if !self.objects.are_listed(&sight.kinds(), |kind| sight.places(kind)) {
+            return;
+        }
+        self.knowledge.namespaces.clone_from(&report.namespaces);
+        self.look_for_profiles().await;
+        let plan = self.planner.plan(&self.objects, &self.settings, &self.knowledge);
+        self.views.change_to(&plan, &self.ledger);
+        self.order(&plan);
+        self.settle(&plan, report);
+        self.copies.change_to(&plan, &self.views, &self.settings);
+        self.farewells.take_leave(&plan, &mut self.copies);
+        let gone = self.farewells.released();
+        self.speaker.finalizers(&plan, &gone);
+        let now = self.around.clock.timestamp();
+        if *self.around.lease.held().borrow() {
+            let said = say::statuses(&plan, self, report, now);
+            self.speaker.say(said);
+        }
+    }
+
+    /// Tells the collector what is wanted, if that has changed.
+    fn order(&mut self, plan: &Plan) {
+        let mut order = Order::new(Vec::new(), self.views.feeds(plan));
+        for (key, target) in &plan.targets {
+            match &target.stance {
+                Stance::Collect(assignment) => order.assignments.push(Arc::clone(assignment)),
+                Stance::Doubt(Some(assignment)) => {
+                    order.assignments.push(Arc::clone(assignment));
+                    order.doubted.insert(key.clone());
+                }
+                Stance::Doubt(None) => drop(order.unknown.insert(key.clone())),
+                Stance::Withdraw => {}
+            }
+        }
+        let address = |one: &Arc<Assignment>| Arc::as_ptr(one).addr();
+        let ordered = Ordered {
+            assignments: order.assignments.iter().map(address).collect(),
+            doubted: order.doubted.clone(),
+            unknown: order.unknown.clone(),
+            holdings: self.views.signature(plan),
+        };
+        if self.ordered.as_ref() != Some(&ordered) {
+            self.ordered = Some(ordered);
+            self.collector.order(order);
+        }
+    }
+
+    /// Says of inventories all of whose targets are known that they hold
+    /// nothing else, and of those that cannot be known that nobody has to wait.
+    fn settle(&self, plan: &Plan, report: &Report) {
+        for (key, inventory) in &plan.inventories {
+            let Some(view) = self.views.get(key) else { continue };
+            let is_settled =
+                |target: &TargetKey| match plan.targets.get(target).map(|one| &one.stance) {
+                    None | Some(Stance::Withdraw) => true,
+                    Some(Stance::Doubt(None)) => false,
+                    Some(Stance::Collect(_) | Stance::Doubt(Some(_))) => {
+                        report.targets.get(target).is_some_and(|known| known.is_settled)
+                    }
+                };
+            let is_pending = |target: &TargetKey| {
+                let is_unknown = plan
+                    .targets
+                    .get(target)
+                    .is_some_and(|one| matches!(one.stance, Stance::Doubt(None)));
+                let known = report.targets.get(target);
+                !is_settled(target)
+                    && !is_unknown
+                    && known.is_none_or(|known| {
+                        known.gaps.values().any(|gap| gap.reason == Reason::Pending)
+                    })
+            };
+            if inventory.targets.iter().all(is_settled) {
+                self.ledger.with(|store| store.settle(view));
+            } else if !inventory.targets.iter().any(is_pending) {
+                self.ledger.with(|store| store.admit(view));
+            }
+        }
+    }
+
+    /// Finds out which profiles are definitely not there: two answers, a minute
+    /// apart, the second of them live (R3).
+    async fn look_for_profiles(&mut self) {
+        let named = plan::profiles(&self.objects);
+        let now = Instant::now();
+        let is_there =
+            |name: &Name| self.objects.get(kollect_validate::Kind::Profile, name).is_some();
+        self.absent.retain(|name, _| named.contains(name) && !is_there(name));
+        self.knowledge.missing_profiles.retain(|name| self.absent.contains_key(name));
+        for name in named.into_iter().filter(|name| !is_there(name)) {
+            let since = *self.absent.entry(name.clone()).or_insert(now);
+            let is_due = now.duration_since(since) >= self.settings.habits.definite;
+            if is_due
+                && !self.knowledge.missing_profiles.contains(&name)
+                && write::is_gone(&self.client, &name).await
+            {
+                self.knowledge.missing_profiles.insert(name);
+            }
+        }
+    }
+}

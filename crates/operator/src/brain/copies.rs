@@ -1,0 +1,173 @@
+//! The pairs of inventories and sinks that run.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use kollect_inventory::{ViewId, schedule::Pace};
+use kollect_sinks::{
+    Credentials, Delivery, Farewell, InventoryKey, Opener, PairKey, PairSettings, PairState,
+    Receipt, Scrub, SinkKey,
+};
+use tokio::sync::{oneshot, watch};
+
+use super::views::Views;
+use crate::{
+    plan::{
+        Plan, Trouble,
+        inventory::{InventoryPlan, PairPlan},
+    },
+    settings::Settings,
+};
+
+/// About so many rows go into one export.
+const BATCH: usize = 5_000;
+/// A copy is compared as a whole so often (R15).
+const COMPARE: Duration = Duration::from_hours(6);
+/// How long a farewell is tried (R31).
+const PARTING: Duration = Duration::from_mins(10);
+
+/// The pairs that run, and why others do not.
+#[derive(Debug)]
+pub(super) struct Copies {
+    opener: Opener,
+    delivery: Delivery,
+    running: BTreeMap<PairKey, Running>,
+    troubles: BTreeMap<PairKey, Trouble>,
+    /// Inventories that have taken leave; their pairs do not come back.
+    left: BTreeSet<InventoryKey>,
+}
+
+#[derive(Debug)]
+struct Running {
+    fingerprint: String,
+    state: watch::Receiver<PairState>,
+}
+
+impl Copies {
+    pub(super) fn new(settings: &Settings, delivery: Delivery) -> Self {
+        let opener = Opener::new(settings.local_paths.clone());
+        Self {
+            opener,
+            delivery,
+            running: BTreeMap::new(),
+            troubles: BTreeMap::new(),
+            left: BTreeSet::new(),
+        }
+    }
+
+    /// Starts, changes and ends pairs.
+    pub(super) fn change_to(&mut self, plan: &Plan, views: &Views, settings: &Settings) {
+        self.troubles.clear();
+        self.left.retain(|key| plan.inventories.get(key).is_some_and(InventoryPlan::is_leaving));
+        let mut wanted = Vec::new();
+        for (key, inventory) in &plan.inventories {
+            let is_stopped = inventory.trouble.is_some() && !inventory.is_leaving();
+            if is_stopped || self.left.contains(key) {
+                continue;
+            }
+            let Some(view) = views.get(key) else { continue };
+            for pair in &inventory.pairs {
+                let name = PairKey { inventory: key.clone(), sink: pair.sink.clone() };
+                match self.set(&name, view, (inventory, pair), settings) {
+                    Ok(()) => wanted.push(name),
+                    Err(trouble) => drop(self.troubles.insert(name, trouble)),
+                }
+            }
+        }
+        let gone: Vec<_> =
+            self.running.keys().filter(|key| !wanted.contains(key)).cloned().collect();
+        for key in gone {
+            self.running.remove(&key);
+            let names_it = plan
+                .inventories
+                .get(&key.inventory)
+                .is_none_or(|one| one.pairs.iter().any(|pair| pair.sink == key.sink));
+            if names_it {
+                // It may come back: suspended, refused, or its sink is missing.
+                self.delivery.forget(&key);
+            } else {
+                drop(self.delivery.retire(&key, Farewell::Released, PARTING));
+            }
+        }
+    }
+
+    fn set(
+        &mut self,
+        key: &PairKey,
+        view: ViewId,
+        (inventory, pair): (&InventoryPlan, &PairPlan),
+        settings: &Settings,
+    ) -> Result<(), Trouble> {
+        let (object, spec) = pair.spec.as_ref().map_err(Clone::clone)?;
+        let mut spec = spec.clone();
+        if spec.common().cluster.as_deref().is_none_or(str::is_empty)
+            && !settings.cluster.is_empty()
+        {
+            spec.common_mut().cluster = Some(settings.cluster.clone());
+        }
+        let (meta, of) = (object.meta(), inventory.object.meta());
+        let source = format!("{:?} {:?}", of.uid, of.generation);
+        let destination = format!("{:?} {:?}", meta.uid, meta.generation);
+        let fingerprint = format!(
+            "{view:?} {source} {destination} {:?} {:?} {:?}",
+            pair.interval, pair.limit, inventory.schema
+        );
+        if self.running.get(key).is_some_and(|running| running.fingerprint == fingerprint) {
+            return Ok(());
+        }
+        let credentials = Credentials::default();
+        let scrub = Scrub::new(&credentials);
+        let invalid = |error: &dyn std::error::Error| {
+            Trouble::new("ExportTerminal", Scrub::default().error(error))
+        };
+        let manner = spec.manner(&inventory.schema).map_err(|error| invalid(&error))?;
+        let sink = self.opener.open(&key.sink.namespace, &spec, &credentials);
+        let settings = PairSettings {
+            view,
+            schema: std::sync::Arc::clone(&inventory.schema),
+            generation: of.generation.unwrap_or_default(),
+            sink: sink.map_err(|error| invalid(&error))?,
+            scrub,
+            source,
+            destination,
+            pace: Pace { min_gap: manner.min_gap, interval: pair.interval, compare: COMPARE },
+            unit: manner.unit,
+            limit: pair.limit,
+            batch: BATCH,
+            deadline: manner.deadline,
+            warmup: settings.warmup,
+        };
+        let state = self.delivery.set(key.clone(), settings);
+        self.running.insert(key.clone(), Running { fingerprint, state });
+        Ok(())
+    }
+
+    /// How a pair is, or why there is none.
+    pub(super) fn state(&self, key: &PairKey) -> Option<Result<PairState, Trouble>> {
+        let state = self.running.get(key).map(|running| Ok(running.state.borrow().clone()));
+        state.or_else(|| self.troubles.get(key).cloned().map(Err))
+    }
+
+    /// Takes leave of every destination of an inventory that runs.
+    pub(super) fn retire(
+        &mut self,
+        inventory: &InventoryKey,
+    ) -> Vec<(SinkKey, oneshot::Receiver<Result<Receipt, String>>)> {
+        let keys: Vec<_> =
+            self.running.keys().filter(|key| key.inventory == *inventory).cloned().collect();
+        let mut answers = Vec::new();
+        self.left.insert(inventory.clone());
+        for key in keys {
+            self.running.remove(&key);
+            let answer = self.delivery.retire(&key, Farewell::Deleted, PARTING);
+            answers.push((key.sink, answer));
+        }
+        answers
+    }
+
+    pub(super) async fn shut_down(self, grace: Duration) {
+        self.delivery.shut_down(grace).await;
+    }
+}

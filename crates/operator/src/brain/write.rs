@@ -1,0 +1,71 @@
+//! Requests that write to our own objects, and one that asks for them.
+
+use http::{Request, header::CONTENT_TYPE};
+use kollect_api::{GROUP, VERSION};
+use kollect_collect::Resource;
+use kollect_validate::{Kind, Object};
+use kube::{Client, client::Body};
+use serde_json::json;
+
+use crate::{eyes::resource, objects::Name};
+
+/// Patches an object. Whether it was taken.
+pub(super) async fn patch(client: &Client, uri: &str, content: &str, body: String) -> bool {
+    let request =
+        Request::patch(uri).header(CONTENT_TYPE, content).body(Body::from(body.into_bytes()));
+    let Ok(request) = request else { return false };
+    client.send(request).await.is_ok_and(|response| response.status().is_success())
+}
+
+/// Whether a profile is not there, asked now.
+pub(super) async fn is_gone(client: &Client, name: &Name) -> bool {
+    let request = Request::get(path(&resource(Kind::Profile), name)).body(Body::empty());
+    let Ok(request) = request else { return false };
+    client.send(request).await.is_ok_and(|response| response.status().as_u16() == 404)
+}
+
+/// Tells of something that went wrong with an object. What nobody takes is
+/// lost, as events are.
+pub(super) async fn event(client: &Client, object: &Object, reason: &str, message: &str) {
+    let name = Name::of(object);
+    let namespace = name.in_namespace().unwrap_or("default");
+    let controller = format!("{}-controller", object.kind().name().to_lowercase());
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let body = json!({
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"generateName": format!("{}.", name.name), "namespace": namespace},
+        "involvedObject": {
+            "apiVersion": format!("{GROUP}/{VERSION}"),
+            "kind": object.kind().name(),
+            "namespace": name.in_namespace(),
+            "name": name.name,
+            "uid": object.meta().uid,
+        },
+        "type": "Warning",
+        "reason": reason,
+        "message": message,
+        "source": {"component": controller},
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+        "count": 1,
+    });
+    let uri = format!("/api/v1/namespaces/{namespace}/events");
+    let request = Request::post(uri)
+        .header(CONTENT_TYPE, "application/json")
+        .body(Body::from(body.to_string().into_bytes()));
+    if let Ok(request) = request {
+        drop(client.send(request).await);
+    }
+}
+
+/// Where an object is.
+pub(super) fn path(resource: &Resource, name: &Name) -> String {
+    let plural = &resource.plural;
+    match name.in_namespace() {
+        None => format!("/apis/{GROUP}/{VERSION}/{plural}/{}", name.name),
+        Some(namespace) => {
+            format!("/apis/{GROUP}/{VERSION}/namespaces/{namespace}/{plural}/{}", name.name)
+        }
+    }
+}

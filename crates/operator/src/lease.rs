@@ -1,0 +1,171 @@
+//! Who of several operators may write: the holder of one Lease.
+//!
+//! The name of the Lease is upstream's, so that the two exclude each other. A
+//! clock that is not ours is never believed: a holder is gone when its record
+//! has not changed for as long as it asked for, by our own time.
+
+mod record;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use kollect_sinks::Clock;
+use kube::Client;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep, timeout},
+};
+
+use self::record::{Record, Seen, Step};
+
+/// The name that upstream's lease has.
+pub const NAME: &str = "3274ac8a.kollect.dev";
+
+/// How long things take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// A holder who says nothing for so long is gone.
+    pub lease: Duration,
+    /// A holder who could not say so for so long gives up.
+    pub renew: Duration,
+    /// Between two tries.
+    pub retry: Duration,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Self { lease: seconds(60), renew: seconds(40), retry: seconds(5) }
+    }
+}
+
+impl Terms {
+    /// Whether they make sense together.
+    pub fn are_sound(&self) -> bool {
+        !self.retry.is_zero() && self.retry < self.renew && self.renew < self.lease
+    }
+}
+
+/// A Lease that several compete for.
+pub struct Contest {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    namespace: String,
+    identity: String,
+    terms: Terms,
+    held: watch::Sender<bool>,
+}
+
+impl fmt::Debug for Contest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Contest")
+            .field("namespace", &self.namespace)
+            .field("identity", &self.identity)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Contest {
+    /// Not held yet. The identity must be another for each process.
+    pub fn new(
+        client: Client,
+        clock: Arc<dyn Clock>,
+        namespace: &str,
+        identity: &str,
+        terms: Terms,
+    ) -> Self {
+        Self {
+            client,
+            clock,
+            namespace: namespace.to_owned(),
+            identity: identity.to_owned(),
+            terms,
+            held: watch::Sender::new(false),
+        }
+    }
+
+    /// Competes, holds, and ends when what was held is lost.
+    pub async fn compete(&self) {
+        let mut seen = None;
+        let mut renewed = Instant::now();
+        loop {
+            let is_held = *self.held.borrow();
+            match self.try_once(&mut seen).await {
+                Ok(true) => {
+                    renewed = Instant::now();
+                    self.held.send_if_modified(|held| !std::mem::replace(held, true));
+                }
+                // Somebody else has it, for sure.
+                Ok(false) if is_held => break,
+                // Nobody knows; what we have is ours for a while.
+                Err(()) if is_held && renewed.elapsed() >= self.terms.renew => break,
+                Ok(false) | Err(()) => {}
+            }
+            sleep(self.terms.retry).await;
+        }
+        self.held.send_replace(false);
+    }
+
+    /// Whether it is ours now.
+    async fn try_once(&self, seen: &mut Option<Seen>) -> Result<bool, ()> {
+        // An answer that comes later is none.
+        let asked = timeout(self.terms.retry, record::read(&self.client, &self.namespace, NAME));
+        let record = asked.await.map_err(drop)?.map_err(drop)?;
+        let now = Instant::now();
+        let step = record::decide(record.as_ref(), seen, &self.identity, now);
+        let transitions = match step {
+            Step::Wait => return Ok(false),
+            Step::Take { transitions } => transitions,
+            Step::Renew => record.as_ref().map_or(0, |record| record.transitions),
+        };
+        let wanted = self.claim(record.as_ref(), transitions, self.clock.timestamp());
+        let written = record::write(&self.client, &self.namespace, NAME, &wanted);
+        let written = timeout(self.terms.retry, written).await.map_err(drop)?.map_err(drop)?;
+        *seen = Some(Seen { holder: wanted.holder, renewed: wanted.renewed, at: now });
+        Ok(written)
+    }
+
+    fn claim(&self, record: Option<&Record>, transitions: i64, now: Timestamp) -> Record {
+        let is_ours = record.is_some_and(|record| record.holder == self.identity);
+        let acquired = record.filter(|_| is_ours).and_then(|record| record.acquired);
+        Record {
+            holder: self.identity.clone(),
+            acquired: acquired.or(Some(now)),
+            renewed: Some(now),
+            lease: self.terms.lease,
+            transitions,
+            version: record.and_then(|record| record.version.clone()),
+        }
+    }
+
+    /// Gives it back, so that nobody has to wait.
+    pub async fn release(&self) {
+        if !self.held.send_replace(false) {
+            return;
+        }
+        let read = record::read(&self.client, &self.namespace, NAME).await;
+        if let Ok(Some(record)) = read
+            && record.holder == self.identity
+        {
+            let free = Record { holder: String::new(), lease: Duration::from_secs(1), ..record };
+            // Who comes next waits a little longer, if this fails.
+            drop(record::write(&self.client, &self.namespace, NAME, &free).await);
+        }
+    }
+}
+
+#[async_trait]
+impl kollect_sinks::Lease for Contest {
+    fn held(&self) -> watch::Receiver<bool> {
+        self.held.subscribe()
+    }
+
+    async fn confirm(&self) -> bool {
+        let read = record::read(&self.client, &self.namespace, NAME);
+        match timeout(self.terms.retry, read).await {
+            Ok(Ok(Some(record))) => record.holder == self.identity,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The custom resources reconciled.
+//!
+//! Everything of ours that the API server has is watched ([`objects`]), a pure
+//! function makes a plan of all of it, and one task makes the difference
+//! between that and what runs. Reconciling configures collection and delivery;
+//! it is not on the way of the data, which never waits for it.
+
+mod objects;
+mod eyes;
+mod settings;
+mod plan;
+mod status;
+mod brain;
+mod lease;
+
+pub use brain::{Surroundings, operate};
+pub use lease::{Contest, NAME as LEASE, Terms};
+pub use settings::Settings;

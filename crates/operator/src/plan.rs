@@ -1,0 +1,96 @@
+//! What there has to be, by all that is known. Pure.
+//!
+//! Every change of any object, namespace or Secret leads here, and the whole
+//! plan is made anew; what was compiled is kept by its generation, so that
+//! costs little. Whoever acts on a plan makes the difference to the last one.
+
+pub(crate) mod inventory;
+pub(crate) mod target;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use kollect_extract::select::Namespace;
+use kollect_inventory::TargetKey;
+use kollect_sinks::InventoryKey;
+use kollect_validate::{Kind, Surroundings};
+
+use self::{
+    inventory::InventoryPlan,
+    target::{AnyTarget, Compiled, TargetPlan},
+};
+use crate::{
+    objects::{Name, Objects},
+    settings::Settings,
+};
+
+/// Why something is not as somebody wants it: a reason in one word, and words
+/// for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    pub(crate) reason: &'static str,
+    pub(crate) message: String,
+}
+
+impl Trouble {
+    pub(crate) fn new(reason: &'static str, message: impl Into<String>) -> Self {
+        Self { reason, message: message.into() }
+    }
+}
+
+/// What was found out beside the objects.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Knowledge {
+    /// The namespaces that there are, if all are known.
+    pub(crate) namespaces: Option<Arc<BTreeMap<String, Namespace>>>,
+    /// Profiles that are definitely not there (R3).
+    pub(crate) missing_profiles: BTreeSet<Name>,
+}
+
+/// What there has to be.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) targets: BTreeMap<TargetKey, TargetPlan>,
+    pub(crate) inventories: BTreeMap<InventoryKey, InventoryPlan>,
+}
+
+/// Makes plans, and remembers what was compiled for the last.
+#[derive(Debug, Default)]
+pub(crate) struct Planner {
+    compiled: BTreeMap<TargetKey, Compiled>,
+}
+
+impl Planner {
+    /// What there has to be.
+    pub(crate) fn plan(
+        &mut self,
+        objects: &Objects,
+        settings: &Settings,
+        knowledge: &Knowledge,
+    ) -> Plan {
+        let around = surroundings(objects, settings);
+        let targets = self.targets(objects, settings, knowledge, &around);
+        let inventories = inventory::all(objects, &targets, settings, &around);
+        Plan { targets, inventories }
+    }
+}
+
+/// The profiles that targets name.
+pub(crate) fn profiles(objects: &Objects) -> BTreeSet<Name> {
+    let both = [Kind::Target, Kind::ClusterTarget].into_iter();
+    let both = both.flat_map(|kind| objects.of_kind(kind));
+    both.filter_map(|(_, object)| Some(AnyTarget::of(object)?.profile())).collect()
+}
+
+/// What the rules of admission look at beside an object.
+fn surroundings(objects: &Objects, settings: &Settings) -> Surroundings {
+    Surroundings {
+        policy: settings.policy.clone(),
+        profiles: objects.all().map(|(_, one)| one).cloned().collect(),
+        scopes: objects.all().map(|(_, one)| one).cloned().collect(),
+        cluster_scopes: objects.all().map(|(_, one)| one).cloned().collect(),
+        secrets: Vec::new(),
+    }
+}

@@ -1,0 +1,144 @@
+//! What targets say about themselves.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kollect_api::TargetStatus;
+use kollect_collect::{FailedObject, Gap, Reason, TargetReport};
+
+use super::{Conditions, seconds};
+use crate::plan::{
+    Trouble,
+    target::{AnyTarget, TargetPlan},
+};
+
+/// What is known of a target beside its plan.
+#[derive(Debug, Default)]
+pub(crate) struct Facts<'a> {
+    pub(crate) report: Option<&'a TargetReport>,
+    /// Rows that are held, if that could be counted.
+    pub(crate) rows: Option<usize>,
+    /// Objects that give no row, and the first of them.
+    pub(crate) failed: (u64, Vec<FailedObject>),
+    /// Whether the sinks of the inventories that it feeds can be written to:
+    /// a reason and words.
+    pub(crate) sinks: Option<(bool, Trouble)>,
+}
+
+/// The status that a target should have.
+pub(crate) fn status(plan: &TargetPlan, facts: &Facts<'_>, now: Timestamp) -> TargetStatus {
+    let Some(target) = AnyTarget::of(&plan.object) else { return TargetStatus::default() };
+    let nothing = TargetStatus::default();
+    let before = match target {
+        AnyTarget::Namespaced(target) => target.status.as_ref().unwrap_or(&nothing),
+        AnyTarget::Cluster(target) => target.status.as_ref().unwrap_or(&nothing),
+    };
+    let generation = plan.object.meta().generation;
+    let mut conditions = Conditions::new(&before.conditions, generation, now);
+    let trouble = plan.trouble.clone().or_else(|| in_the_way(facts));
+    let rows = facts.rows.unwrap_or_default();
+    match &trouble {
+        Some(Trouble { reason, message }) => {
+            conditions.set("Degraded", true, reason, message);
+            conditions.set("Ready", false, reason, message);
+            conditions.set("Synced", false, reason, message);
+        }
+        None if is_pending(facts.report) => {
+            let message = "what there is has not been read yet";
+            conditions.set("Ready", false, "Progressing", message);
+            conditions.set("Synced", false, "Progressing", message);
+        }
+        None => {
+            let places = facts.report.map_or(0, |report| report.effective.len());
+            let message = format!("{rows} rows from {places} namespaces");
+            conditions.set("Ready", true, "Collecting", &message);
+            match facts.report.and_then(forbidden) {
+                Some(message) => conditions.set("Synced", true, "ScopeForbidden", &message),
+                None => conditions.set("Synced", true, "Collecting", &message),
+            }
+        }
+    }
+    if let Some((is_reachable, Trouble { reason, message })) = &facts.sinks {
+        conditions.set("SinkReachable", *is_reachable, reason, message);
+    }
+    let names = |of: fn(&TargetReport) -> Vec<String>| facts.report.map(of).unwrap_or_default();
+    let count = facts.rows.and_then(|rows| i64::try_from(rows).ok()).or(before.collected_count);
+    let counted = if count == before.collected_count {
+        before.collected_count_updated_at.clone()
+    } else {
+        Some(Time(seconds(now)))
+    };
+    let (failures, first) = &facts.failed;
+    TargetStatus {
+        conditions: conditions.done(),
+        observed_generation: generation,
+        extraction_failures: i64::try_from(*failures).ok().filter(|count| *count > 0),
+        last_extraction_error: first.first().map(said),
+        collected_count: count,
+        collected_count_updated_at: counted,
+        matched_namespaces: names(|report| named(&report.matched)),
+        effective_namespaces: names(|report| named(&report.effective)),
+        active_resource_rules: i64::try_from(target.rules()).ok().filter(|rules| *rules > 0),
+    }
+}
+
+fn said(FailedObject { namespace, name, reason }: &FailedObject) -> String {
+    format!("{namespace}/{name}: {reason}")
+}
+
+/// Namespaces for people; kinds without any have none.
+fn named(namespaces: &std::collections::BTreeSet<String>) -> Vec<String> {
+    namespaces.iter().filter(|name| !name.is_empty()).cloned().collect()
+}
+
+fn is_pending(report: Option<&TargetReport>) -> bool {
+    report.is_none_or(|report| report.gaps.values().any(|gap| gap.reason == Reason::Pending))
+}
+
+/// What stops a target as a whole.
+fn in_the_way(facts: &Facts<'_>) -> Option<Trouble> {
+    let gaps = facts.report.map(|report| &report.gaps);
+    if let Some(gap) = gaps.and_then(|gaps| gaps.get("")) {
+        let reason = match gap.reason {
+            Reason::Pending | Reason::Doubted => None,
+            Reason::AccessCheckFailed => Some("AccessCheckFailed"),
+            _ => Some("InformerRegistrationFailed"),
+        };
+        if let Some(reason) = reason {
+            return Some(Trouble::new(reason, gap.message.clone()));
+        }
+    }
+    if let Some((_, gap)) = gaps.and_then(|gaps| of_reason(gaps, Reason::AccessCheckFailed)) {
+        return Some(Trouble::new("AccessCheckFailed", gap.message.clone()));
+    }
+    let lost = [Reason::Unreachable, Reason::Unauthorized, Reason::NotServed, Reason::Namespaces];
+    let lost = lost.into_iter().find_map(|reason| of_reason(gaps?, reason));
+    if let Some((namespace, gap)) = lost {
+        let message = format!("{namespace}: {}", gap.message);
+        return Some(Trouble::new("InformerRegistrationFailed", message));
+    }
+    let (count, objects) = &facts.failed;
+    let first = objects.first()?;
+    let message = format!("{count} objects give no row; the first: {}", said(first));
+    Some(Trouble::new("ExtractionFailed", message))
+}
+
+fn of_reason(gaps: &BTreeMap<String, Gap>, reason: Reason) -> Option<(&String, &Gap)> {
+    gaps.iter().find(|(_, gap)| gap.reason == reason)
+}
+
+/// The namespaces that may not be read, if there are any.
+fn forbidden(report: &TargetReport) -> Option<String> {
+    /// So many are named.
+    const MOST: usize = 20;
+    let gaps = report.gaps.iter().filter(|(_, gap)| gap.reason == Reason::Forbidden);
+    let names: Vec<_> = gaps.map(|(name, _)| name.as_str()).collect();
+    let shown: Vec<_> = names.iter().take(MOST).copied().collect();
+    let more = match names.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let list = shown.join(", ");
+    (!names.is_empty()).then(|| format!("skipped:forbidden in {list}{more}"))
+}
