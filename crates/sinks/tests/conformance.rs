@@ -4,6 +4,8 @@ mod conformance {
     mod file;
     pub(crate) mod local;
     mod memory;
+    #[cfg(feature = "postgres")]
+    mod postgres;
     #[cfg(feature = "sqlite")]
     mod sqlite;
 }
