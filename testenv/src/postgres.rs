@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
     sync::{
-        OnceLock,
+        Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
     thread,
@@ -47,7 +47,7 @@ const ROW: char = '\u{1e}';
 /// panic, and a moment after the process has ended in any other way.
 pub struct Postgres {
     // Fields are dropped in this order: the server must end before its directory.
-    keeper: Keeper,
+    keeper: Mutex<Keeper>,
     directory: TempDir,
     programs: PostgresPrograms,
     address: SocketAddr,
@@ -106,7 +106,8 @@ impl Postgres {
             .map_err(PostgresError::Keeper)?;
         let counter = AtomicU32::new(1);
         let programs = programs.clone();
-        let mut server = Self { keeper, directory, programs, address, authority, counter };
+        let keeper = Mutex::new(keeper);
+        let server = Self { keeper, directory, programs, address, authority, counter };
         server.run(durability)?;
         Ok(server)
     }
@@ -236,17 +237,17 @@ impl Postgres {
     }
 
     /// Ends the server as a crash would: nobody is told, nothing is written.
-    pub fn crash(&mut self) -> Result<(), PostgresError> {
-        self.keeper.crash().map_err(PostgresError::Keeper)
+    pub fn crash(&self) -> Result<(), PostgresError> {
+        self.keeper().crash().map_err(PostgresError::Keeper)
     }
 
     /// Starts it again at the same address, and returns when it answers.
-    pub fn run(&mut self, durability: Durability) -> Result<(), PostgresError> {
+    pub fn run(&self, durability: Durability) -> Result<(), PostgresError> {
         let arguments = arguments(self.directory.path(), self.address.port(), durability);
-        self.keeper.run(&arguments).map_err(PostgresError::Keeper)?;
+        self.keeper().run(&arguments).map_err(PostgresError::Keeper)?;
         let mut answer = String::new();
         for _ in 0..QUESTIONS {
-            if !self.keeper.is_running() {
+            if !self.keeper().is_running() {
                 break;
             }
             match self.ask("postgres", "SELECT 1") {
@@ -260,6 +261,10 @@ impl Postgres {
         let lines: Vec<_> = log.lines().rev().take(20).collect();
         let log = lines.into_iter().rev().collect::<Vec<_>>().join("\n");
         Err(PostgresError::NotReady { answer, log })
+    }
+
+    fn keeper(&self) -> MutexGuard<'_, Keeper> {
+        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -176,7 +176,7 @@ impl Turn<'_> {
             && self.destination.tries(self.owner.parts(), &due)
         {
             let table = &self.destination.settings.table;
-            receipt.warnings = views::refresh(session, table, self.owner, schema).await;
+            receipt.warnings.extend(views::refresh(session, table, self.owner, schema).await);
         }
         if receipt.wrote != Wrote::Nothing {
             receipt.bytes = session.sent() - sent;
@@ -226,9 +226,13 @@ impl Turn<'_> {
             refused,
             warnings: Vec::new(),
         };
+        let is_first = self.export.change.is_everything();
+        if is_first && self.destination.settings.is_insecure() {
+            receipt.warnings.push("the server's certificate is not verified".to_owned());
+        }
         if let Err(reason) = &session.layout()?.records {
             self.destination.remember(self.owner.parts(), Some(recorded));
-            if self.export.change.is_everything() {
+            if is_first {
                 let text = format!(
                     "{reason}, so nothing is recorded there: every start compares all rows, \
                      and two writers would not notice each other"

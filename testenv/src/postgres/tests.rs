@@ -20,7 +20,7 @@ fn it_answers_and_speaks_tls_with_a_certificate_of_its_own() {
 #[test]
 fn what_was_committed_is_there_after_a_crash() {
     let Some(programs) = postgres_programs() else { return };
-    let mut server = Postgres::start(&programs, Durability::Unsynced).unwrap();
+    let server = Postgres::start(&programs, Durability::Unsynced).unwrap();
     server.execute("postgres", "CREATE TABLE t AS SELECT 1 AS a");
     let address = server.address();
     server.crash().unwrap();

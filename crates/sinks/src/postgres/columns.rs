@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use kollect_inventory::digest::hexadecimal;
 use sha2::{Digest as _, Sha256};
 
 use super::layout::{LONGEST, Table, identifier, literal};
@@ -27,8 +28,7 @@ fn cut(name: &str) -> String {
     if name.len() <= LONGEST {
         return name.to_owned();
     }
-    let hash: String =
-        Sha256::digest(name).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let hash: String = hexadecimal(&Sha256::digest(name)).chars().take(8).collect();
     let end = name.floor_char_boundary(LONGEST - hash.len() - 1);
     format!("{}_{hash}", name.get(..end).unwrap_or_default())
 }

@@ -49,6 +49,11 @@ impl PostgresDestination {
         }
     }
 
+    /// Whether these are the settings that it was made for.
+    pub(crate) fn has(&self, settings: &PostgresSettings) -> bool {
+        self.settings == *settings
+    }
+
     /// Works with a connection that nobody else has.
     pub(super) async fn turn<T>(
         &self,

@@ -155,21 +155,16 @@ fn driver(error: &Error, action: &'static str, at: At) -> SinkError {
     if error.is_closed() {
         return unreachable(Trouble::Lost);
     }
-    match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
-        Some(io) => match io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-            Some(tls) => SinkError::Unusable(format!(
-                "the server's certificate or TLS is not accepted: {tls}"
-            )),
+    if let Some(io) = error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
+        let tls = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        return match tls {
+            Some(tls) => SinkError::Unusable(format!("the server's TLS is not accepted: {tls}")),
             None => unreachable(Trouble::Io(io.kind())),
-        },
-        // Logins without a password, servers without TLS, answers that are none.
-        None => {
-            let cause = error.source().map(ToString::to_string).unwrap_or_default();
-            SinkError::Unusable(
-                format!("the server cannot be used: {error} {cause}").trim_end().to_owned(),
-            )
-        }
+        };
     }
+    // Logins without a password, servers without TLS, answers that are none.
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    SinkError::Unusable(format!("the server cannot be used: {error}{cause}"))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use crate::{credentials::Credentials, local::LocalPathError};
 /// Keys of the Secret that may hold the connection string.
 const DSN_KEYS: &[&str] = &["dsn", "url", "connectionString", "DATABASE_URL"];
 
-const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
+const STATEMENT_TIMEOUT: Duration = Duration::from_mins(1);
 const MOST_CONNECTIONS: usize = 4;
 
 /// A table in a database, and how to get there.
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn what_is_not_said_has_its_default() {
         let settings = settings(&spec(""), DSN).unwrap();
-        assert_eq!(settings.statement_timeout, Duration::from_secs(60));
+        assert_eq!(settings.statement_timeout, Duration::from_mins(1));
         assert_eq!((settings.most_connections, settings.mode), (4, ProvisioningMode::Ensure));
         assert!(settings.is_insecure());
         assert!(!format!("{settings:?}").contains("hunter22"));

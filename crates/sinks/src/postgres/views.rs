@@ -87,12 +87,16 @@ impl Views<'_> {
         ))
         .await?;
         let mut shows = Vec::new();
+        let mut is_done = true;
         for profile in &schema.profiles {
             self.say("SAVEPOINT profile").await?;
             match self.make(owner, profile).await {
                 Ok(view) => shows.extend(view.iter().flat_map(|view| shown(view, profile))),
                 Err(fault) => {
                     self.say("ROLLBACK TO SAVEPOINT profile").await?;
+                    // If there is an older one, it goes on showing what it can.
+                    shows.extend(shown(&self.name(owner, profile), profile));
+                    is_done = false;
                     let (name, error) = (&profile.name, fault.during("make the view"));
                     let text =
                         format!("the view of profile {name} could not be made: {}", told(&error));
@@ -100,8 +104,8 @@ impl Views<'_> {
                 }
             }
         }
-        let views =
-            json!({"schema": recorded_as(&schema.fingerprint()), "shows": shows}).to_string();
+        let made_for = is_done.then(|| recorded_as(&schema.fingerprint()));
+        let views = json!({"schema": made_for, "shows": shows}).to_string();
         let text = format!(
             "UPDATE {} SET views = $4::text::jsonb \
             WHERE inventory_namespace = $1 AND inventory_name = $2 AND cluster = $3",
@@ -119,8 +123,7 @@ impl Views<'_> {
         owner: Owner<'_>,
         profile: &ProfileSchema,
     ) -> Result<Option<String>, Fault> {
-        let home = if profile.namespace.is_empty() { owner.namespace } else { &profile.namespace };
-        let view = columns::view(self.table, home, &profile.name);
+        let view = self.name(owner, profile);
         let name = qualified(self.table, &view);
         let columns = columns::columns(profile);
         let body = columns::body(self.table, &view, &columns);
@@ -143,6 +146,11 @@ impl Views<'_> {
         let comment = format!("COMMENT ON VIEW {name} IS {}", literal(&mark(self.table)));
         self.say(&format!("{create}; {comment}")).await?;
         Ok(Some(view))
+    }
+
+    fn name(&self, owner: Owner<'_>, profile: &ProfileSchema) -> String {
+        let home = if profile.namespace.is_empty() { owner.namespace } else { &profile.namespace };
+        columns::view(self.table, home, &profile.name)
     }
 
     async fn find(&mut self, view: &str) -> Result<Option<Found>, Fault> {

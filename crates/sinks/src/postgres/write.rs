@@ -129,12 +129,13 @@ impl<'a> Writer<'a> {
         self.written.refused.append(&mut batch.refused);
         self.keep(&batch.refused_keys).await?;
         self.merge_all(&batch.wanted, rows, Memory::Keeps).await?;
-        // What is surplus is found by a walk through everything.
-        self.say("SET LOCAL enable_seqscan = on").await?;
+        // What is surplus is found by one walk through everything, and not by
+        // one for each row, which the server may think are few.
+        self.say("SET LOCAL enable_seqscan = on; SET LOCAL enable_nestloop = off").await?;
         let places = self.places(within).await?;
         let gone: Vec<_> = places.into_iter().filter(|place| place.is_gone(&may_delete)).collect();
         self.prune(&gone).await?;
-        self.say("SET LOCAL enable_seqscan = off").await
+        self.say("SET LOCAL enable_seqscan = off; SET LOCAL enable_nestloop = on").await
     }
 
     /// Stages and merges rows, chunk by chunk.
@@ -319,13 +320,11 @@ impl<'a> Writer<'a> {
         };
         let (targets, namespaces): (Vec<_>, Vec<_>) =
             within.unwrap_or_default().iter().map(of).unzip();
-        let text = match within {
-            None => Text::Places,
-            Some(_) => {
-                parameters.extend([&targets as &(dyn ToSql + Sync), &namespaces]);
-                Text::PlacesWithin
-            }
-        };
+        let mut text = Text::Places;
+        if within.is_some() {
+            parameters.extend([&targets as &(dyn ToSql + Sync), &namespaces]);
+            text = Text::PlacesWithin;
+        }
         let statement = self.session.prepare(text).await?;
         self.session.statements += 1;
         let rows = self.session.client.query(&statement, &parameters).await?;

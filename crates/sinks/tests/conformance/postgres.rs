@@ -1,5 +1,10 @@
 //! Databases of their own on a real server.
 
+mod faults;
+mod tables;
+mod tls;
+mod views;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
@@ -7,8 +12,8 @@ use kollect_api::{AddressPolicy, DatabaseSinkSpec};
 use kollect_inventory::{Identity, Row, sort};
 use kollect_sinks::{
     Credentials, InventoryKey, LocalPathError, PostgresDestination, PostgresSettings, PostgresSink,
-    Sink,
-    conformance::{Destination, Opening, Tampering},
+    Sink, Unit,
+    conformance::{Cluster, Destination, Opening, Process, Tampering},
     guard::{Guard, SystemResolver},
 };
 use kollect_testenv::Postgres;
@@ -50,24 +55,13 @@ impl Database {
             Role::Owner => (self.server.dsn(&self.name), "ensure"),
             Role::Writer(role) => (self.server.dsn_of(role, &self.name), "existing"),
         };
-        let dsn = dsn.replace(self.server.password(), password);
-        let spec = json!({
-            "type": "postgres",
+        let dsn = dsn.replace(self.server.password(), password) + "?sslmode=verify-full";
+        let settings = json!({
             "cluster": cluster,
             "tls": {"caSecretRef": {"name": "ca"}},
             "provisioning": {"mode": mode},
-            "postgres": {"databaseRef": {"name": "db"}, "table": "inventory_items"},
         });
-        let spec: DatabaseSinkSpec = serde_json::from_value(spec).map_err(text)?;
-        let values = BTreeMap::from([("dsn".to_owned(), format!("{dsn}?sslmode=verify-full"))]);
-        let credentials = Credentials::new(values, "1").with_ca(self.server.ca_pem());
-        let refused = |_: &str| Err(LocalPathError::NoRoot);
-        let settings = PostgresSettings::new(&spec, &credentials, refused).map_err(text)?;
-        assert!(!settings.is_insecure());
-        let allowed = vec!["127.0.0.0/8".parse().map_err(text)?];
-        let guard = Guard::new(AddressPolicy { private: false, allowed }, SystemResolver);
-        let destination = PostgresDestination::new(settings, guard);
-        Ok(Arc::new(PostgresSink::new(Arc::new(destination), cluster)))
+        open((&dsn, &self.server.ca_pem()), settings, guard(&["127.0.0.0/8"]))
     }
 
     fn ask(&self, statement: &str) -> Result<Vec<Vec<String>>, String> {
@@ -137,6 +131,43 @@ impl Destination for Database {
     fn refuses_name(&self) -> Option<&'static str> {
         Some("b\0ad")
     }
+}
+
+/// A sink by its connection string, the certificates to trust, and what else
+/// its manifest says.
+fn open((dsn, ca): (&str, &str), more: Value, guard: Guard) -> Result<Arc<dyn Sink>, String> {
+    let mut spec = json!({
+        "type": "postgres",
+        "cluster": "eu-1",
+        "postgres": {"databaseRef": {"name": "db"}, "table": "inventory_items"},
+    });
+    let fields = spec.as_object_mut().zip(more.as_object().cloned());
+    if let Some((all, more)) = fields {
+        all.extend(more);
+    }
+    let spec: DatabaseSinkSpec = serde_json::from_value(spec).map_err(text)?;
+    let cluster = spec.common.cluster.clone().unwrap_or_default();
+    let values = BTreeMap::from([("dsn".to_owned(), dsn.to_owned())]);
+    let credentials = Credentials::new(values, "1").with_ca(ca);
+    let resolve = |path: &str| Ok::<_, LocalPathError>(path.into());
+    let settings = PostgresSettings::new(&spec, &credentials, resolve).map_err(text)?;
+    let destination = PostgresDestination::new(settings, guard);
+    Ok(Arc::new(PostgresSink::new(Arc::new(destination), &cluster)))
+}
+
+/// Lets sinks be in these ranges.
+fn guard(allowed: &[&str]) -> Guard {
+    let allowed = allowed.iter().filter_map(|range| range.parse().ok()).collect();
+    Guard::new(AddressPolicy { private: false, allowed }, SystemResolver)
+}
+
+fn inventory() -> InventoryKey {
+    InventoryKey { namespace: "shop".to_owned(), name: "web".to_owned() }
+}
+
+/// A process that copies a cluster as `shop/web`.
+fn process(sink: Arc<dyn Sink>, cluster: &Cluster) -> Process {
+    Process::start(sink, Unit::Rows, cluster, inventory()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn owned_by(cluster: &str, inventory: &InventoryKey) -> String {
