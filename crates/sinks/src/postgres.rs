@@ -16,6 +16,7 @@ mod batch;
 mod record;
 mod delta;
 mod write;
+mod surplus;
 mod views;
 mod columns;
 mod error;
