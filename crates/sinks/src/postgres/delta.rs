@@ -19,8 +19,10 @@ use super::{
 };
 use crate::sink::Receipt;
 
-/// Beyond so many rows, or so many bytes, staging costs less.
-const MOST_ROWS: usize = 1_000;
+/// Beyond so many rows, or so many bytes, rows are staged. One statement was
+/// faster at every size that was measured, up to ten thousand rows, but says
+/// nothing until it ends, and its parameters stand in memory twice.
+const MOST_ROWS: usize = 5_000;
 const MOST_BYTES: usize = 4 << 20;
 
 /// What one statement carries.

@@ -21,6 +21,10 @@ pub(super) enum Text {
     Record,
     /// Removes the record.
     Forget,
+    /// Whether nothing of the inventory is stored.
+    IsEmpty,
+    /// Writes rows where there are none.
+    Fill,
     /// Writes those of the staged rows that differ from what is stored.
     Merge,
     /// Staged rows that another cluster has under the same key.
@@ -79,6 +83,8 @@ impl Texts {
             Text::ReadToWrite => self.read("FOR UPDATE"),
             Text::Record => self.record(),
             Text::Forget => format!("DELETE FROM {records} WHERE {OWNER}"),
+            Text::IsEmpty => format!("SELECT NOT EXISTS (SELECT FROM {items} WHERE {OWNER})"),
+            Text::Fill => format!("COPY {items} ({COLUMNS}) FROM STDIN (FORMAT BINARY)"),
             Text::Merge => self.merge(),
             Text::Foreign => self.foreign(),
             Text::KeepStaged => "INSERT INTO pg_temp.kollect_keys \

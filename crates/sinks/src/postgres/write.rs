@@ -127,9 +127,54 @@ impl<'a> Writer<'a> {
         let owner = self.owner;
         let mut batch = Batch::new(rows.clone(), owner);
         self.written.refused.append(&mut batch.refused);
+        let is_plain = self.care == Care::Plain && within.is_none();
+        if is_plain && self.session.layout()?.key == Key::WithCluster && self.is_empty().await? {
+            return self.fill(&batch.wanted).await;
+        }
         self.keep(&batch.refused_keys).await?;
         self.merge_all(&batch.wanted, rows, Memory::Keeps).await?;
         self.remove_surplus(within, may_delete).await
+    }
+
+    /// Whether nothing of the inventory is stored.
+    async fn is_empty(&mut self) -> Result<bool, Fault> {
+        let statement = self.session.prepare(Text::IsEmpty).await?;
+        self.session.statements += 1;
+        let Owner { namespace, name, cluster } = self.owner;
+        let parameters: [&(dyn ToSql + Sync); 3] = [&namespace, &name, &cluster];
+        Ok(self.session.client.query_one(&statement, &parameters).await?.try_get(0)?)
+    }
+
+    /// Writes rows where there are none: nothing has to be compared.
+    async fn fill(&mut self, wanted: &[Wanted<'_>]) -> Result<(), Fault> {
+        let text = self.session.text(Text::Fill)?;
+        let Owner { namespace, name, cluster } = self.owner;
+        let texts = [Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT];
+        let types = [&texts[..], &[Type::JSONB, Type::TIMESTAMPTZ]].concat();
+        for chunk in chunks(wanted) {
+            self.session.statements += 1;
+            let sink = self.session.client.copy_in(text.as_str()).await?;
+            let mut copy = pin!(BinaryCopyInWriter::new(sink, &types));
+            for Wanted { key, namespace: resource, payload } in chunk {
+                let values: [&(dyn ToSql + Sync); 8] = [
+                    &namespace,
+                    &name,
+                    &key.target,
+                    &key.uid,
+                    &cluster,
+                    resource,
+                    payload,
+                    &self.at,
+                ];
+                copy.as_mut().write(&values).await?;
+            }
+            self.written.upserted += copy.as_mut().finish().await?;
+            self.progress.accepted(chunk.len() as u64);
+            if self.progress.is_abandoned() {
+                return Err(Fault::abandoned());
+            }
+        }
+        Ok(())
     }
 
     /// Stages and merges rows, chunk by chunk.

@@ -76,7 +76,7 @@ async fn a_server_that_ends_between_exports_costs_a_try() {
 /// Both by one statement and by many.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_ends_during_an_export_leaves_it_undone() {
-    for rows in [50, 3_000] {
+    for rows in [50, 5_500] {
         let Some((server, mut cluster, mut process)) = copied(rows, json!({})).await else {
             return;
         };

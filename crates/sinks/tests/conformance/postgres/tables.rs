@@ -191,13 +191,13 @@ async fn one_row_among_ten_thousand_is_refused_and_named() {
 async fn what_a_rule_of_the_table_refuses_is_found_among_the_rest() {
     let Some(server) = Postgres::shared() else { return };
     let database = Database::owned(server);
-    let mut cluster = Cluster::of(3_000);
+    let mut cluster = Cluster::of(6_000);
     let mut process = process(database.sink("eu-1", server.password()).unwrap(), &cluster);
     process.copy().await.unwrap();
     let rule = "ALTER TABLE inventory_items ADD CHECK (payload->'attributes'->>'value' <> 'bad')";
     database.ask(rule).unwrap();
     // Among few, by the small statement, and among many, by staging.
-    for (count, value) in [(20, "2"), (2_000, "3")] {
+    for (count, value) in [(20, "2"), (5_500, "3")] {
         for number in 0..count {
             let value = if number == 7 { "bad" } else { value };
             cluster.put("shop", &format!("object-{number}"), value);
