@@ -1,5 +1,7 @@
 //! What a copy costs: the first, one change, and none.
 
+mod postgres;
+
 use std::{
     fs,
     os::unix::fs::MetadataExt,
@@ -29,6 +31,7 @@ const SINKS: [&str; 2] = ["sqlite", "file"];
 /// Every sink at every size. A million files are left out: they measure the
 /// file system.
 pub(crate) fn run() -> anyhow::Result<()> {
+    postgres::run()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     for sink in SINKS {
         let sizes = SIZES.iter().filter(|(name, _)| sink != "file" || *name != "1m");

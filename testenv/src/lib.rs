@@ -12,7 +12,8 @@
 //!   start a pod) does not happen.
 //!
 //! Start reading in `control_plane.rs`; how the servers are kept from being
-//! left behind is in `keeper.rs`.
+//! left behind is in `keeper.rs`. [`Postgres`] is a database server that lives
+//! by the same rules.
 //!
 //! ```no_run
 //! # use kollect_testenv::ControlPlane;
@@ -34,6 +35,7 @@ mod launch;
 mod keeper;
 mod ready;
 mod certificates;
+mod postgres;
 
 pub use access::AccessError;
 pub use assets::{Assets, MissingServers, assets};
@@ -43,4 +45,5 @@ pub use history::{History, RestartError};
 pub use keeper::Processes;
 pub use kubectl::{Kubectl, Output};
 pub use launch::PrepareError;
+pub use postgres::{Durability, Postgres, PostgresError, PostgresPrograms, postgres_programs};
 pub use ready::WaitError;

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args as Arguments, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use kollect_api::{Cidr, ExportInterval, IntervalError};
+use kollect_api::{AddressPolicy, Cidr, ExportInterval, IntervalError};
 
 /// The version with the commit that it was built from.
 pub(crate) const VERSION: &str = concat!(
@@ -169,6 +169,9 @@ pub(crate) struct CollectArgs {
     /// as it comes (as ndjson or table)
     #[arg(short, long, conflicts_with_all = ["from", "dry_run"])]
     pub(crate) watch: bool,
+
+    #[command(flatten)]
+    pub(crate) addresses: AddressArgs,
 }
 
 #[derive(Debug, Arguments)]
@@ -217,13 +220,8 @@ pub(crate) struct OperatorArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) scrub_keys: Vec<String>,
 
-    /// Sinks may be at private addresses
-    #[arg(long)]
-    pub(crate) allow_private_sinks: bool,
-
-    /// Sinks may be in these ranges, whatever they are
-    #[arg(long, value_name = "CIDR", value_delimiter = ',')]
-    pub(crate) allow_sink_cidrs: Vec<Cidr>,
+    #[command(flatten)]
+    pub(crate) addresses: AddressArgs,
 
     /// Directory for sinks on this machine; each namespace has its own in it
     #[arg(long, value_name = "DIR")]
@@ -246,6 +244,17 @@ pub(crate) struct OperatorArgs {
 /// Reads a time as Go writes it, such as 90s or 1h30m.
 fn time(text: &str) -> Result<Duration, IntervalError> {
     ExportInterval::from(text).duration()
+}
+
+#[derive(Clone, Debug, Default, Arguments)]
+pub(crate) struct AddressArgs {
+    /// Let sinks be at private addresses
+    #[arg(long)]
+    pub(crate) allow_private_sinks: bool,
+
+    /// Let sinks be in these ranges, whatever they are: 127.0.0.0/8 is this machine
+    #[arg(long, value_name = "CIDR", value_delimiter = ',')]
+    pub(crate) allow_sink_cidrs: Vec<Cidr>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -274,6 +283,9 @@ pub(crate) enum SinkCommand {
         /// File or directory with sinks, in YAML or JSON; - is standard input
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+
+        #[command(flatten)]
+        addresses: AddressArgs,
     },
 }
 
@@ -316,4 +328,11 @@ pub(crate) struct RulesArgs {
     /// Write the reference page rules.md into this directory, which is made if missing
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+impl AddressArgs {
+    pub(crate) fn policy(&self) -> AddressPolicy {
+        let Self { allow_private_sinks, allow_sink_cidrs } = self;
+        AddressPolicy { private: *allow_private_sinks, allowed: allow_sink_cidrs.clone() }
+    }
 }

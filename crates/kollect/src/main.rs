@@ -11,6 +11,7 @@ mod crds;
 mod eval;
 mod operator;
 mod rules;
+mod secrets;
 mod sink;
 mod validate;
 mod yaml;
@@ -48,7 +49,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Rules(options) => rules::run(&options, &mut out)?,
         Command::Collect(options) => return collect::run(&options, &mut out),
         Command::Operator(options) => return operator::run(&options),
-        Command::Sink(SinkCommand::Test { files }) => return sink::test(&files, &mut out),
+        Command::Sink(SinkCommand::Test { files, addresses }) => {
+            return sink::test(&files, &addresses, &mut out);
+        }
         Command::Eval(options) => return eval::run(&options, &mut out),
         Command::Validate(options) => return validate::run(&options, &mut out),
         Command::Version => writeln!(out, "kollect {VERSION}")?,

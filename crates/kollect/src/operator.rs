@@ -3,7 +3,6 @@
 use std::{env, process::ExitCode, sync::Arc};
 
 use anyhow::{Context, bail};
-use kollect_api::AddressPolicy;
 use kollect_collect::{Place, connect};
 use kollect_extract::select::Defaults;
 use kollect_operator::{Contest, LEASE, Settings, Surroundings, Terms, operate};
@@ -105,8 +104,7 @@ fn settings(args: &OperatorArgs) -> Settings {
         default_included_namespaces,
         default_excluded_namespaces,
         scrub_keys,
-        allow_private_sinks,
-        allow_sink_cidrs,
+        addresses,
         local_sink_root,
         cluster_name,
         max_export_bytes,
@@ -119,13 +117,11 @@ fn settings(args: &OperatorArgs) -> Settings {
         ),
         None => (kollect_validate::LocalPaths::Nowhere, LocalPaths::Refused),
     };
-    let addresses =
-        AddressPolicy { private: *allow_private_sinks, allowed: allow_sink_cidrs.clone() };
     Settings {
         watch_namespaces: watch_namespaces.iter().cloned().collect(),
         policy: Policy {
             max_export_bytes: *max_export_bytes,
-            addresses,
+            addresses: addresses.policy(),
             tenant_mode: *tenant_mode,
             local_paths: judged,
             backends: backends(),

@@ -349,6 +349,58 @@ mod sinks {
         );
     }
 
+    /// The Secret comes from the same files as the sink.
+    #[test]
+    fn a_database_takes_rows_and_is_known_again() {
+        let Some(server) = kollect_testenv::Postgres::shared() else { return };
+        let database = server.database("cli");
+        let place = tempfile::tempdir().unwrap();
+        let config = place.path().join("config");
+        fs::create_dir(&config).unwrap();
+        let images = repository().join("deploy/samples/shop/config/deployment-images.yaml");
+        fs::copy(images, config.join("images.yaml")).unwrap();
+        let ca = server.ca_pem().replace('\n', "\n    ");
+        let sink = format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: db, namespace: platform}}\n\
+             stringData:\n  dsn: {}\n  ca.crt: |\n    {ca}\n---\n\
+             apiVersion: kollect.dev/v1alpha1\nkind: KollectDatabaseSink\n\
+             metadata: {{name: rows, namespace: platform}}\n\
+             spec:\n  type: postgres\n  tls: {{caSecretRef: {{name: db}}}}\n\
+             \x20 postgres: {{databaseRef: {{name: db}}, table: items}}\n",
+            server.dsn(&database)
+        );
+        let path = config.join("sink.yaml").display().to_string();
+        fs::write(&path, sink).unwrap();
+        let here = "--allow-sink-cidrs=127.0.0.0/8";
+        let run = kollect(&["sink", "test", &path]);
+        assert!(run.stdout.contains("loopback addresses are not allowed"), "{}", run.stdout);
+        let run = kollect(&["sink", "test", here, &path]);
+        assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+        assert!(run.stdout.contains("\"public\".\"items\" is not there yet"), "{}", run.stdout);
+        let config = config.display().to_string();
+        let cluster = repository().join("deploy/samples/shop/cluster").display().to_string();
+        let collect = ["collect", "--config", &config, "--from", &cluster, here];
+        let first = kollect(&collect);
+        assert_eq!(first.code, Some(0), "{}", first.stderr);
+        let count = &server.query(&database, "SELECT count(*) FROM items")[0][0];
+        assert!(
+            first.stderr.contains(&format!("({count} rows written, 0 deleted)")),
+            "{}",
+            first.stderr
+        );
+        let images = "SELECT count(*) FROM \"items_platform_deployment-images\" WHERE image <> ''";
+        assert_eq!(&server.query(&database, images)[0][0], count);
+        let second = kollect(&collect);
+        assert!(
+            second.stderr.contains("nothing to write, the copy is current"),
+            "{}",
+            second.stderr
+        );
+        for run in [first, second] {
+            assert!(!run.stderr.contains(server.password()), "{}", run.stderr);
+        }
+    }
+
     #[test]
     fn a_sink_that_is_wrong_or_not_in_this_build_is_not_tried() {
         let git = "apiVersion: kollect.dev/v1alpha1\nkind: KollectSnapshotSink\n\
@@ -359,7 +411,7 @@ mod sinks {
         assert_eq!(
             run.stdout,
             "KollectSnapshotSink shop/audit (git): failed: \
-             spec.type: git is not in this build, which has file and sqlite\n"
+             spec.type: git is not in this build, which has file, postgres, sqlite\n"
         );
         let run = with_input(&["sink", "test", "-"], &git.replace("git,", "gti,"));
         assert_eq!(run.code, Some(2));

@@ -8,16 +8,23 @@ use std::{
 };
 
 use kollect_api::{
-    DatabaseSinkSpec, DatabaseType, EventSinkSpec, EventType, ExportInterval, IntervalError,
-    LayoutMode, SinkCommon, SnapshotSinkSpec, SnapshotType,
+    AddressPolicy, DatabaseSinkSpec, DatabaseType, EventSinkSpec, EventType, ExportInterval,
+    IntervalError, LayoutMode, SinkCommon, SnapshotSinkSpec, SnapshotType,
 };
 
+#[cfg(feature = "postgres")]
+use crate::postgres::{
+    PostgresSink,
+    destination::PostgresDestination,
+    settings::{PostgresSettings, PostgresSettingsError},
+};
 #[cfg(feature = "sqlite")]
 use crate::sqlite::{SqliteSink, destination::SqliteDestination};
 use crate::{
     credentials::Credentials,
     deliver::{pair::Unit, state::Family},
     file::{FileSink, destination::FileDestination},
+    guard::{Guard, SystemResolver},
     layout::{Layout, LayoutError},
     local::{LocalPathError, LocalPaths},
     schema::Schema,
@@ -27,6 +34,8 @@ use crate::{
 /// The types of sink that this build can write to.
 pub const BACKENDS: &[&str] = &[
     "file",
+    #[cfg(feature = "postgres")]
+    "postgres",
     #[cfg(feature = "sqlite")]
     "sqlite",
 ];
@@ -55,7 +64,7 @@ pub struct Manner {
 /// another operator flag helps.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    #[error("spec.type: {backend} is not in this build, which has {present}", present = BACKENDS.join(" and "))]
+    #[error("spec.type: {backend} is not in this build, which has {present}", present = BACKENDS.join(", "))]
     NotInThisBuild { backend: &'static str },
     #[error("spec.{0}: the block is missing")]
     Missing(&'static str),
@@ -63,6 +72,9 @@ pub enum OpenError {
     Path { field: &'static str, source: LocalPathError },
     #[error("spec.layout")]
     Layout(#[from] LayoutError),
+    #[cfg(feature = "postgres")]
+    #[error(transparent)]
+    Postgres(#[from] PostgresSettingsError),
     #[error("spec.options.{name}")]
     Option { name: &'static str, source: IntervalError },
 }
@@ -71,19 +83,32 @@ pub enum OpenError {
 #[derive(Debug)]
 pub struct Opener {
     local: LocalPaths,
+    guard: Guard,
     directories: Shared<FileDestination>,
+    #[cfg(feature = "postgres")]
+    tables: Mutex<Vec<Weak<PostgresDestination>>>,
     #[cfg(feature = "sqlite")]
     databases: Shared<SqliteDestination>,
 }
 
 impl Opener {
+    /// Dials public addresses only.
     pub fn new(local: LocalPaths) -> Self {
         Self {
             local,
+            guard: Guard::new(AddressPolicy::default(), SystemResolver),
             directories: Shared::default(),
+            #[cfg(feature = "postgres")]
+            tables: Mutex::default(),
             #[cfg(feature = "sqlite")]
             databases: Shared::default(),
         }
+    }
+
+    /// The same, and another guard judges the addresses.
+    #[must_use]
+    pub fn with_guard(self, guard: Guard) -> Self {
+        Self { guard, ..self }
     }
 
     /// The sink that an object of this namespace describes. Nothing is dialled
@@ -92,7 +117,7 @@ impl Opener {
         &self,
         namespace: &str,
         spec: &SinkSpec,
-        _credentials: &Credentials,
+        credentials: &Credentials,
     ) -> Result<Arc<dyn Sink>, OpenError> {
         match spec {
             SinkSpec::Snapshot(spec) if spec.sink_type == SnapshotType::File => {
@@ -100,6 +125,13 @@ impl Opener {
                 let path = self.local_path("file.path", namespace, &block.path)?;
                 let destination = self.directories.at(path, FileDestination::new);
                 Ok(Arc::new(FileSink::new(destination, (**spec).clone())))
+            }
+            #[cfg(feature = "postgres")]
+            SinkSpec::Database(spec) if spec.sink_type == DatabaseType::Postgres => {
+                let resolve = |path: &str| self.local.resolve(namespace, path);
+                let settings = PostgresSettings::new(spec, credentials, resolve)?;
+                let cluster = spec.common.cluster.as_deref().unwrap_or_default();
+                Ok(Arc::new(PostgresSink::new(self.table(settings), cluster)))
             }
             #[cfg(feature = "sqlite")]
             SinkSpec::Database(spec) if spec.sink_type == DatabaseType::Sqlite => {
@@ -116,6 +148,20 @@ impl Opener {
             }
             other => Err(OpenError::NotInThisBuild { backend: other.backend() }),
         }
+    }
+
+    /// The table; those who write to it in the same way share its connections.
+    #[cfg(feature = "postgres")]
+    fn table(&self, settings: PostgresSettings) -> Arc<PostgresDestination> {
+        let mut all = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|one| one.strong_count() > 0);
+        let is_it = |one: &Arc<PostgresDestination>| one.has(&settings);
+        if let Some(one) = all.iter().filter_map(Weak::upgrade).find(is_it) {
+            return one;
+        }
+        let one = Arc::new(PostgresDestination::new(settings, self.guard.clone()));
+        all.push(Arc::downgrade(&one));
+        one
     }
 
     fn local_path(

@@ -5,8 +5,9 @@ use std::{path::Path, sync::Arc, time::Duration};
 use anyhow::Context as _;
 use kollect_inventory::schedule::{ErrorClass, Pace};
 use kollect_sinks::{
-    Context, Credentials, Delivery, Family, InventoryKey, LocalPaths, Opener, PairKey,
-    PairSettings, PairState, Phase, Scrub, SinkKey, SinkSpec, Wrote,
+    Context, Delivery, Family, InventoryKey, LocalPaths, Opener, PairKey, PairSettings, PairState,
+    Phase, Scrub, SinkKey, SinkSpec, Wrote,
+    guard::{Guard, SystemResolver},
 };
 use serde_json::json;
 use tokio::sync::watch;
@@ -82,7 +83,8 @@ pub(super) type Setup = (InventoryKey, SinkKey, Result<PairSettings, String>);
 
 /// Every inventory with each of its sinks.
 pub(super) fn pairs(config: &Config, world: &World, cluster: &str, outlet: Outlet) -> Vec<Setup> {
-    let opener = Opener::new(LocalPaths::Anywhere);
+    let guard = Guard::new(config.addresses.clone(), SystemResolver);
+    let opener = Opener::new(LocalPaths::Anywhere).with_guard(guard);
     let mut pairs = Vec::new();
     for (at, inventory) in config.inventories.iter().enumerate() {
         for (sink, limit) in &inventory.sinks {
@@ -148,7 +150,8 @@ fn settings(
     if spec.common().cluster.as_deref().is_none_or(str::is_empty) && !cluster.is_empty() {
         spec.common_mut().cluster = Some(cluster.to_owned());
     }
-    let credentials = Credentials::default();
+    let credentials = config.secrets.credentials(&sink.namespace, &spec);
+    let credentials = credentials.map_err(|error| format!("{error:#}"))?;
     let scrub = Scrub::new(&credentials);
     let manner = spec.manner(&inventory.schema).map_err(|error| scrub.error(&error))?;
     let open = opener.open(&sink.namespace, &spec, &credentials);

@@ -9,6 +9,7 @@ use kollect_inventory::{ViewId, schedule::Pace};
 use kollect_sinks::{
     Credentials, Delivery, Farewell, InventoryKey, Opener, PairKey, PairSettings, PairState,
     Receipt, Scrub, SinkKey,
+    guard::{Guard, SystemResolver},
 };
 use tokio::sync::{oneshot, watch};
 
@@ -47,7 +48,8 @@ struct Running {
 
 impl Copies {
     pub(super) fn new(settings: &Settings, delivery: Delivery) -> Self {
-        let opener = Opener::new(settings.local_paths.clone());
+        let guard = Guard::new(settings.policy.addresses.clone(), SystemResolver);
+        let opener = Opener::new(settings.local_paths.clone()).with_guard(guard);
         Self {
             opener,
             delivery,

@@ -1,8 +1,13 @@
-//! Sinks on this machine's own disk, for tests and the program `churn`.
+//! Sinks on this machine, for tests and the program `churn`.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use kollect_sinks::{FileDestination, FileSink, Sink, SqliteDestination, SqliteSink, Unit};
+use kollect_api::AddressPolicy;
+use kollect_sinks::{
+    Credentials, FileDestination, FileSink, LocalPaths, Opener, Sink, SinkSpec, SqliteDestination,
+    SqliteSink, Unit,
+    guard::{Guard, SystemResolver},
+};
 
 /// Each inventory has a folder of its own, so that a reader can tell them apart.
 const TREE: &str = r#"{"mode":"perResource","content":"item",
@@ -19,6 +24,7 @@ pub(crate) fn open(
             let destination = Arc::new(SqliteDestination::new(path));
             Ok((Arc::new(SqliteSink::new(destination, cluster)), Unit::Rows))
         }
+        "postgres" => Ok((postgres(path, cluster)?, Unit::Rows)),
         "tree" => Ok((file(path, cluster, TREE)?, Unit::Rows)),
         "document" => Ok((file(path, cluster, r#"{"mode":"document"}"#)?, Unit::Document)),
         other => Err(format!("{other} is no kind of sink")),
@@ -33,4 +39,20 @@ fn file(path: &Path, cluster: &str, layout: &str) -> Result<Arc<dyn Sink>, Strin
     );
     let spec = serde_json::from_str(&spec).map_err(|error| error.to_string())?;
     Ok(Arc::new(FileSink::new(Arc::new(FileDestination::new(path.to_owned())), spec)))
+}
+
+/// The path is a connection string.
+fn postgres(dsn: &Path, cluster: &str) -> Result<Arc<dyn Sink>, String> {
+    let spec = format!(
+        r#"{{"type":"postgres","cluster":"{cluster}",
+            "postgres":{{"databaseRef":{{"name":"db"}},"table":"inventory_items"}}}}"#
+    );
+    let spec = serde_json::from_str(&spec).map_err(|error| error.to_string())?;
+    let dsn = dsn.to_str().ok_or("the connection string is no text")?;
+    let credentials = Credentials::new(BTreeMap::from([("dsn".to_owned(), dsn.to_owned())]), "1");
+    let allowed = "127.0.0.0/8".parse().into_iter().collect();
+    let guard = Guard::new(AddressPolicy { private: false, allowed }, SystemResolver);
+    let opener = Opener::new(LocalPaths::Anywhere).with_guard(guard);
+    let sink = opener.open("shop", &SinkSpec::Database(Box::new(spec)), &credentials);
+    sink.map_err(|error| error.to_string())
 }

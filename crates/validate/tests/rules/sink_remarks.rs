@@ -48,7 +48,7 @@ fn destinations() -> Vec<Case> {
         refused(
             Rule::SnkW11,
             option("region"),
-            "spec.options[region]: unknown to type postgres and without effect; known: statement_timeout, max_conns, touch_exported_at, export_timeout",
+            "spec.options[region]: unknown to type postgres and without effect; known: statement_timeout, max_conns, export_timeout",
         ),
         accepted(Rule::SnkW12, git(json!({}))),
         refused(Rule::SnkW12, git(json!({})), "spec.type: this build cannot write to type git")
