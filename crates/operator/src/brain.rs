@@ -27,6 +27,7 @@ use crate::{
     eyes::{self, Sight},
     objects::{Name, News, Objects},
     plan::{self, Knowledge, Plan, Planner, target::Stance},
+    secrets::{self, Secrets},
     settings::Settings,
 };
 
@@ -80,7 +81,9 @@ pub async fn operate(
     eyes::open(&mut tasks, &client, &sight, &pace, &told);
     let mut context = Context::new(ledger.clone(), Arc::clone(&around.clock), &around.writer);
     context.lease = Arc::clone(&around.lease);
+    let (heard, whispers) = mpsc::unbounded_channel();
     let brain = Brain {
+        secrets: Secrets::new(client.clone(), pace, heard),
         copies: Copies::new(&settings, Delivery::new(context)),
         speaker: Speaker::new(client.clone()),
         farewells: Farewells::default(),
@@ -97,7 +100,7 @@ pub async fn operate(
         collector,
         sight,
     };
-    brain.work(news, stop).await;
+    brain.work(news, whispers, stop).await;
 }
 
 struct Brain {
@@ -113,6 +116,7 @@ struct Brain {
     ledger: Ledger,
     collector: Collector<Kept>,
     views: Views,
+    secrets: Secrets,
     copies: Copies,
     farewells: Farewells,
     speaker: Speaker,
@@ -133,6 +137,7 @@ impl Brain {
     async fn work(
         mut self,
         mut news: mpsc::UnboundedReceiver<News>,
+        mut whispers: mpsc::UnboundedReceiver<secrets::News>,
         stop: impl Future<Output = ()>,
     ) {
         tokio::pin!(stop);
@@ -145,6 +150,7 @@ impl Brain {
                     self.objects.take(one);
                     sleep(GATHER).await;
                 }
+                Some(one) = whispers.recv() => self.secrets.take(one),
                 Ok(()) = report.changed() => {}
                 () = self.speaker.heard() => {}
                 () = sleep_until(next) => {}
@@ -171,7 +177,8 @@ impl Brain {
         self.views.change_to(&plan, &self.ledger);
         self.order(&plan);
         self.settle(&plan, report);
-        self.copies.change_to(&plan, &self.views, &self.settings);
+        self.secrets.want(&plan.secrets());
+        self.copies.change_to(&plan, &self.views, (&self.settings, &self.secrets));
         self.farewells.take_leave(&plan, &mut self.copies);
         let gone = self.farewells.released();
         self.speaker.finalizers(&plan, &gone);

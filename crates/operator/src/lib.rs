@@ -7,6 +7,7 @@
 
 mod objects;
 mod eyes;
+mod secrets;
 mod settings;
 mod plan;
 mod status;

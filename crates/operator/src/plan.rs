@@ -23,6 +23,7 @@ use self::{
 };
 use crate::{
     objects::{Name, Objects},
+    secrets::named,
     settings::Settings,
 };
 
@@ -54,6 +55,22 @@ pub(crate) struct Knowledge {
 pub(crate) struct Plan {
     pub(crate) targets: BTreeMap<TargetKey, TargetPlan>,
     pub(crate) inventories: BTreeMap<InventoryKey, InventoryPlan>,
+}
+
+impl Plan {
+    /// The Secrets that the sinks of inventories name.
+    pub(crate) fn secrets(&self) -> BTreeSet<Name> {
+        let pairs = self.inventories.values().flat_map(|inventory| &inventory.pairs);
+        let mut names = BTreeSet::new();
+        for pair in pairs {
+            if let Ok((_, spec)) = &pair.spec {
+                let secrets = spec.secrets();
+                let namespace = &pair.sink.namespace;
+                names.extend(secrets.iter().map(|one| named(namespace, one.reference)));
+            }
+        }
+        names
+    }
 }
 
 /// Makes plans, and remembers what was compiled for the last.

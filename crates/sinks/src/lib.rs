@@ -32,6 +32,7 @@ pub mod conformance;
 mod local;
 mod file;
 mod open;
+mod secrets;
 pub mod layout;
 pub mod encode;
 pub mod guard;
@@ -58,6 +59,7 @@ pub use postgres::{
 };
 pub use progress::Progress;
 pub use schema::{Column, ColumnType, ProfileSchema, Schema};
+pub use secrets::{CA_KEYS, Purpose, SecretUse};
 pub use sink::{
     Cause, Document, Export, Farewell, InventoryKey, Patience, Receipt, RefusedRow, Sink,
     SinkError, Wrote,

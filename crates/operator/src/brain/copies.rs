@@ -7,8 +7,8 @@ use std::{
 
 use kollect_inventory::{ViewId, schedule::Pace};
 use kollect_sinks::{
-    Credentials, Delivery, Farewell, InventoryKey, Opener, PairKey, PairSettings, PairState,
-    Receipt, Scrub, SinkKey,
+    Delivery, Farewell, InventoryKey, Opener, PairKey, PairSettings, PairState, Receipt, Scrub,
+    SinkKey,
     guard::{Guard, SystemResolver},
 };
 use tokio::sync::{oneshot, watch};
@@ -19,6 +19,7 @@ use crate::{
         Plan, Trouble,
         inventory::{InventoryPlan, PairPlan},
     },
+    secrets::Secrets,
     settings::Settings,
 };
 
@@ -60,7 +61,7 @@ impl Copies {
     }
 
     /// Starts, changes and ends pairs.
-    pub(super) fn change_to(&mut self, plan: &Plan, views: &Views, settings: &Settings) {
+    pub(super) fn change_to(&mut self, plan: &Plan, views: &Views, around: (&Settings, &Secrets)) {
         self.troubles.clear();
         self.left.retain(|key| plan.inventories.get(key).is_some_and(InventoryPlan::is_leaving));
         let mut wanted = Vec::new();
@@ -72,7 +73,7 @@ impl Copies {
             let Some(view) = views.get(key) else { continue };
             for pair in &inventory.pairs {
                 let name = PairKey { inventory: key.clone(), sink: pair.sink.clone() };
-                match self.set(&name, view, (inventory, pair), settings) {
+                match self.set(&name, view, (inventory, pair), around) {
                     Ok(()) => wanted.push(name),
                     Err(trouble) => drop(self.troubles.insert(name, trouble)),
                 }
@@ -100,7 +101,7 @@ impl Copies {
         key: &PairKey,
         view: ViewId,
         (inventory, pair): (&InventoryPlan, &PairPlan),
-        settings: &Settings,
+        (settings, secrets): (&Settings, &Secrets),
     ) -> Result<(), Trouble> {
         let (object, spec) = pair.spec.as_ref().map_err(Clone::clone)?;
         let mut spec = spec.clone();
@@ -111,7 +112,8 @@ impl Copies {
         }
         let (meta, of) = (object.meta(), inventory.object.meta());
         let source = format!("{:?} {:?}", of.uid, of.generation);
-        let destination = format!("{:?} {:?}", meta.uid, meta.generation);
+        let credentials = secrets.credentials(&key.sink.namespace, &spec)?;
+        let destination = format!("{:?} {:?} {}", meta.uid, meta.generation, credentials.version());
         let fingerprint = format!(
             "{view:?} {source} {destination} {:?} {:?} {:?}",
             pair.interval, pair.limit, inventory.schema
@@ -119,11 +121,9 @@ impl Copies {
         if self.running.get(key).is_some_and(|running| running.fingerprint == fingerprint) {
             return Ok(());
         }
-        let credentials = Credentials::default();
         let scrub = Scrub::new(&credentials);
-        let invalid = |error: &dyn std::error::Error| {
-            Trouble::new("ExportTerminal", Scrub::default().error(error))
-        };
+        let invalid =
+            |error: &dyn std::error::Error| Trouble::new("ExportTerminal", scrub.error(error));
         let manner = spec.manner(&inventory.schema).map_err(|error| invalid(&error))?;
         let sink = self.opener.open(&key.sink.namespace, &spec, &credentials);
         let settings = PairSettings {

@@ -114,7 +114,7 @@ fn verdict(state: Option<&Result<PairState, Trouble>>) -> Verdict {
             is_synced: false,
             reason,
             message: message.clone(),
-            class: Some(ErrorClass::Terminal),
+            class: (*reason != "Progressing").then_some(ErrorClass::Terminal),
         },
         Some(Ok(state)) => match &state.phase {
             Phase::Starting => progressing("nothing has been exported yet"),
