@@ -12,13 +12,14 @@
 //! - No text and no object makes it panic, hang, or build without bound.
 //! - An error says where in the text it comes from.
 //!
-//! Start with [`json_path::compile`] and [`Program::evaluate`].
+//! Start with [`json_path::compile`], [`cel::compile`] and [`Program::value`].
 
 mod json;
 mod program;
 mod budget;
 mod eval;
 pub mod json_path;
+pub mod cel;
 mod projection;
 mod reader;
 

@@ -1,0 +1,9 @@
+//! Expressions and what they compute from an object.
+
+#[cfg(test)]
+mod cel {
+    mod hostile;
+    mod language;
+    mod projections;
+    pub(crate) mod support;
+}

@@ -1,0 +1,1 @@
+//! Expressions that must be stopped.
