@@ -19,6 +19,7 @@ mod program;
 mod budget;
 mod eval;
 pub mod json_path;
+pub mod kube;
 mod projection;
 mod reader;
 
