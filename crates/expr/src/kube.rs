@@ -12,4 +12,11 @@
 //! - An error has the meaning that the server's has. Its words are the
 //!   server's where they can become a value.
 
+pub mod address;
+pub mod cidr;
+pub mod format;
+pub mod ip;
 pub mod quantity;
+mod quote;
+pub mod semver;
+pub mod url;
