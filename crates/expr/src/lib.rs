@@ -3,8 +3,8 @@
 //! What extraction speaks: a text is compiled once into a [`Program`], and the
 //! program is evaluated over borrowed JSON within a [`Budget`]. A program also
 //! knows which paths it can touch, so that only those are read from an
-//! object's bytes ([`Projection`]). The crate knows no Kubernetes and does no
-//! I/O.
+//! object's bytes ([`Projection`]). The crate knows of Kubernetes only what its
+//! expressions do ([`kube`]), and does no I/O.
 //!
 //! What holds here:
 //! - A result does not depend on whether the whole object was read or only
