@@ -28,6 +28,7 @@ mod encoders;
 mod time;
 pub mod instant;
 mod optionals;
+pub mod kubernetes;
 mod plain;
 mod estimate;
 mod touches;

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod cel {
     mod hostile;
+    mod kubernetes;
     mod language;
     mod projections;
     pub(crate) mod support;

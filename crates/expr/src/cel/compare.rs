@@ -32,6 +32,7 @@ pub(crate) fn equal(
         (Value::Duration(one), Value::Duration(other)) => one == other,
         (Value::Timestamp(one), Value::Timestamp(other)) => one == other,
         (Value::Type(one), Value::Type(other)) => one == other,
+        (Value::Special(one), Value::Special(other)) => one == other,
         (Value::Optional(one), Value::Optional(other)) => match (one, other) {
             (None, None) => true,
             (Some(one), Some(other)) => equal(budget, one, other)?,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     functions::{Function, global, method, unfit},
     instant::Instant,
+    kubernetes::Special,
     operators, time,
     value::Value,
 };
@@ -174,6 +175,9 @@ fn string<'v, 'a>(budget: &mut Budget, args: &[Value<'v, 'a>]) -> Computed<'v, '
         }
         [Value::Timestamp(at)] => Ok(Value::text(at.to_string())),
         [Value::Duration(nanoseconds)] => Ok(Value::text(time::seconds(*nanoseconds))),
+        [Value::Special(special)] if matches!(**special, Special::Ip(_) | Special::Cidr(_)) => {
+            Ok(Value::text(special.spelled()))
+        }
         _ => Err(unfit("string", args)),
     }
 }

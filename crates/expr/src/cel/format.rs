@@ -171,6 +171,11 @@ fn spell(budget: &mut Budget, value: &Value<'_, '_>, out: &mut String) -> Result
         Value::Duration(nanoseconds) => out.push_str(&time::seconds(*nanoseconds)),
         Value::Timestamp(at) => out.push_str(&at.to_string()),
         Value::Type(name) => out.push_str(name),
+        Value::Special(special) => {
+            let text = special.spelled();
+            budget.build(2 * text.len())?;
+            out.push_str(&text);
+        }
         Value::Json(_) | Value::List(_) | Value::Map(_) => return spell_inside(budget, value, out),
         Value::Optional(_) => return Err(Reason::Invalid("%s does not take optional_type".into())),
     }

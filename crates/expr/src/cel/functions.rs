@@ -3,7 +3,8 @@
 use std::{collections::HashMap, sync::LazyLock};
 
 use super::{
-    convert, encoders, format, lists, math, operators, optionals, patterns, sets, strings, time,
+    convert, encoders, format, kubernetes, lists, math, operators, optionals, patterns, sets,
+    strings, time,
     types::{Signature, Type},
     value::Value,
 };
@@ -69,6 +70,8 @@ const LIBRARIES: &[&[Function]] = &[
     time::FUNCTIONS,
     optionals::FUNCTIONS,
     patterns::FUNCTIONS,
+    kubernetes::FUNCTIONS,
+    kubernetes::NETWORK,
 ];
 
 /// Why a call leads to no function.

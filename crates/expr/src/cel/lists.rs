@@ -51,11 +51,13 @@ fn range<'v, 'a>(budget: &mut Budget, args: &[Value<'v, 'a>]) -> Computed<'v, 'a
 
 fn slice<'v, 'a>(budget: &mut Budget, args: &[Value<'v, 'a>]) -> Computed<'v, 'a> {
     let [list, Value::Int(from), Value::Int(to)] = args else { return Err(unfit("slice", args)) };
-    let items = all(budget, std::slice::from_ref(list), "slice")?;
+    let items = list.items().ok_or_else(|| unfit("slice", args))?;
+    let length = list.length().unwrap_or_default();
     let bounds = usize::try_from(*from).ok().zip(usize::try_from(*to).ok());
-    let part = bounds.and_then(|(from, to)| items.get(from..to));
     let bad = || Reason::Invalid(format!("the list has no part from {from} to {to}").into());
-    part.map(|part| Value::list(part.to_vec())).ok_or_else(bad)
+    let (from, to) = bounds.filter(|(from, to)| from <= to && *to <= length).ok_or_else(bad)?;
+    budget.build((to - from) * EACH)?;
+    Ok(Value::list(items.skip(from).take(to - from).collect()))
 }
 
 fn flatten<'v, 'a>(budget: &mut Budget, args: &[Value<'v, 'a>]) -> Computed<'v, 'a> {

@@ -72,6 +72,11 @@ impl Lowering<'_> {
                 let (test, given) = self.lower(test)?;
                 self.needs_bool(&test, &given)?;
                 let ((yes, one), (no, other)) = (self.lower(yes)?, self.lower(no)?);
+                if self.environment.is_checked() && !one.agrees_with(&other) {
+                    let reason =
+                        format!("one side is {one} and the other {other}; dyn() permits it");
+                    return Err(SyntaxError { at, reason });
+                }
                 let kind = match test.constant() {
                     Some(Value::Bool(true)) => yes.kind,
                     Some(Value::Bool(false)) => no.kind,

@@ -19,6 +19,9 @@ use crate::{
 /// What it costs to look at a part of an expression.
 const STEP: usize = 8;
 
+/// What a list or a map takes besides its elements.
+const SHARED: usize = 48;
+
 pub(super) type Evaluated<'v, 'a> = Result<Value<'v, 'a>, EvalError>;
 
 /// The variables while an expression is evaluated.
@@ -155,7 +158,7 @@ impl<'r, 'v, 'a> Machine<'r, 'v, 'a> {
 
     fn list(&mut self, at: usize, items: &'v [(Optional, Node)]) -> Evaluated<'v, 'a> {
         let fail = |reason| EvalError { at, reason };
-        self.budget.build(items.len() * size_of::<Value<'_, '_>>()).map_err(fail)?;
+        self.budget.build(SHARED + items.len() * size_of::<Value<'_, '_>>()).map_err(fail)?;
         let mut list = Vec::with_capacity(items.len());
         for (optional, item) in items {
             match (optional, self.eval(item)?) {
@@ -170,7 +173,8 @@ impl<'r, 'v, 'a> Machine<'r, 'v, 'a> {
 
     fn map(&mut self, at: usize, entries: &'v [(Optional, Node, Node)]) -> Evaluated<'v, 'a> {
         let fail = |reason| EvalError { at, reason };
-        self.budget.build(2 * entries.len() * size_of::<Value<'_, '_>>()).map_err(fail)?;
+        let size = 2 * entries.len() * size_of::<Value<'_, '_>>();
+        self.budget.build(SHARED + size).map_err(fail)?;
         let mut map = Vec::with_capacity(entries.len());
         for (optional, key, value) in entries {
             let key = Key::of(self.eval(key)?).map_err(fail)?;

@@ -16,7 +16,11 @@ pub(crate) const LONGEST: usize = 16 * 1024;
 
 /// How many parts may lie one within the other. A chain such as `a.b.c` or
 /// `1 + 2 + 3` counts too.
-pub(crate) const DEEPEST: usize = 160;
+pub(crate) const DEEPEST: usize = 128;
+
+/// How many expressions may be opened one within the other, by parentheses,
+/// brackets, calls and conditions.
+const MOST_OPEN: usize = 64;
 
 const RESERVED: [&str; 17] = [
     "as",
@@ -106,8 +110,9 @@ impl<'s> Parser<'s> {
     /// `test ? yes : no`, or what binds closer.
     fn expression(&mut self) -> Parsed {
         self.nesting += 1;
-        if self.nesting > DEEPEST {
-            return Err(too_deep(self.at));
+        if self.nesting > MOST_OPEN {
+            let reason = format!("expressions are nested deeper than {MOST_OPEN}");
+            return Err(SyntaxError { at: self.at, reason });
         }
         let test = self.either()?;
         let at = self.at;

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     budget::Budget,
-    eval::{EvalError, Reason},
+    eval::Reason,
     json::{Json, Number},
 };
 
@@ -34,16 +34,24 @@ pub(crate) fn plain<'a>(budget: &mut Budget, value: Value<'_, 'a>) -> Result<Jso
         Value::Duration(nanoseconds) => Json::Number(Number::Int(nanoseconds)),
         Value::Timestamp(at) => Json::Text(at.to_string().into()),
         Value::Type(name) => Json::Text(name.into()),
+        Value::Special(special) => {
+            let text = special.spelled();
+            budget.build(text.len())?;
+            Json::Text(text.into())
+        }
         Value::Optional(Some(value)) => plain(budget, (*value).clone())?,
         Value::Json(json) => {
             // One part is no larger than the object, but it can be there often.
-            budget.spend_on_copy(json).map_err(|EvalError { reason, .. }| reason)?;
+            pay_for_copy(budget, json)?;
             json.clone()
         }
         Value::List(items) => {
             budget.build(items.len() * EACH)?;
-            let items = items.iter().map(|item| plain(budget, item.clone()));
-            Json::List(items.collect::<Result<_, _>>()?)
+            let mut list = Vec::with_capacity(items.len());
+            for item in items.iter() {
+                list.push(plain(budget, item.clone())?);
+            }
+            Json::List(list)
         }
         Value::Map(map) => {
             let mut fields = Vec::with_capacity(map.entries().len());
@@ -64,6 +72,26 @@ pub(crate) fn plain<'a>(budget: &mut Budget, value: Value<'_, 'a>) -> Result<Jso
             }
         }
     })
+}
+
+fn pay_for_copy(budget: &mut Budget, json: &Json<'_>) -> Result<(), Reason> {
+    const FIELD: usize = size_of::<(Cow<'_, str>, Json<'_>)>();
+    let mut waiting = vec![json];
+    while let Some(json) = waiting.pop() {
+        match json {
+            Json::Text(Cow::Owned(text)) => budget.build(text.len())?,
+            Json::List(items) => {
+                budget.build(items.len() * size_of::<Json<'_>>())?;
+                waiting.extend(items);
+            }
+            Json::Map(fields) => {
+                budget.build(fields.len() * FIELD)?;
+                waiting.extend(fields.iter().map(|(_, value)| value));
+            }
+            Json::Text(Cow::Borrowed(_)) | Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+    Ok(())
 }
 
 fn number(uint: u64) -> Number {

@@ -36,6 +36,11 @@ impl Type {
         if self == other { self } else { Self::Dynamic }
     }
 
+    /// Whether values of both types can stand at one place; null can anywhere.
+    pub(crate) fn agrees_with(&self, other: &Self) -> bool {
+        *self == Self::NULL || *other == Self::NULL || self.fits(other, &mut Bound::default())
+    }
+
     /// Whether a value of the given type can stand where this one is asked for.
     pub(crate) fn fits(&self, given: &Self, bound: &mut Bound) -> bool {
         match (self, given) {

@@ -6,7 +6,7 @@
 
 use std::{borrow::Cow, cmp::Ordering, sync::Arc};
 
-use super::instant::Instant;
+use super::{instant::Instant, kubernetes::Special};
 use crate::{
     eval::Reason,
     json::{Json, Number},
@@ -34,6 +34,8 @@ pub enum Value<'v, 'a> {
     /// A type, by its name.
     Type(&'static str),
     Optional(Option<Arc<Value<'v, 'a>>>),
+    /// What only Kubernetes has.
+    Special(Arc<Special>),
 }
 
 /// A text: of the object, of the program, or built.
@@ -100,6 +102,7 @@ impl<'v, 'a> Value<'v, 'a> {
             Self::Json(_) | Self::Map(_) => "map",
             Self::Type(_) => "type",
             Self::Optional(_) => "optional_type",
+            Self::Special(special) => special.type_name(),
         }
     }
 

@@ -47,6 +47,7 @@ fn owned(value: &Value<'_, '_>) -> Option<Value<'static, 'static>> {
         Value::Duration(nanoseconds) => Value::Duration(*nanoseconds),
         Value::Timestamp(at) => Value::Timestamp(*at),
         Value::Type(name) => Value::Type(name),
+        Value::Special(special) => Value::Special(Arc::clone(special)),
         Value::Optional(None) => Value::NONE,
         Value::Optional(Some(value)) => Value::some(owned(value)?),
         // There is no object while a program is compiled.

@@ -8,7 +8,7 @@ use super::{
         node::{Loop, LoopKind, Node, Variables},
         value::{Key, Map, Value},
     },
-    Evaluated, Machine,
+    Evaluated, Machine, SHARED,
 };
 use crate::eval::{EvalError, Reason};
 
@@ -47,7 +47,8 @@ impl<'v, 'a> Machine<'_, 'v, 'a> {
             LoopKind::ExistsOne => Gathered::Count(0),
             LoopKind::Filter => Gathered::List(Vec::new()),
             LoopKind::List => {
-                self.budget.build(length * size_of::<Value<'_, '_>>()).map_err(fail)?;
+                let size = SHARED + length * size_of::<Value<'_, '_>>();
+                self.budget.build(size).map_err(fail)?;
                 Gathered::List(Vec::with_capacity(length))
             }
             LoopKind::SortBy => Gathered::Keyed(Vec::new()),
