@@ -42,26 +42,57 @@ use crate::{
     projection::Projection,
 };
 use node::Node;
+use types::{Bound, Type};
 use value::Value;
 
 /// Compiles an expression over `object`.
+///
+/// ```
+/// # use kollect_expr::{Budget, Projection, cel, read};
+/// let program = cel::compile("object.spec.replicas > 1 ? 'many' : 'one'")?;
+/// let object = read(br#"{"spec":{"replicas":3}}"#, &Projection::everything())?;
+/// let value = program.value(&object, &mut Budget::DEFAULT.clone())?;
+/// assert_eq!(value.to_value(), "many");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn compile(source: &str) -> Result<Program, SyntaxError> {
-    Environment::new(["object"]).compile(source)
+    compile_giving(source, Gives::Anything)
 }
 
-/// What an expression may name.
+/// Compiles an expression over `object` that gives what is asked for.
+pub fn compile_giving(source: &str, gives: Gives) -> Result<Program, SyntaxError> {
+    Environment::new(["object"]).giving(gives).compile(source)
+}
+
+/// What an expression may name, and what is asked of it.
 #[derive(Clone, Debug)]
 pub struct Environment {
     variables: Vec<String>,
     container: String,
     checked: bool,
+    gives: Gives,
+}
+
+/// What an expression must give, as far as that can be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    Anything,
+    Bool,
+    /// Texts in a list.
+    Texts,
 }
 
 impl Environment {
     /// Variables of any type, in the order in which their values are given.
     pub fn new<N: Into<String>>(variables: impl IntoIterator<Item = N>) -> Self {
         let variables = variables.into_iter().map(Into::into).collect();
-        Self { variables, container: String::new(), checked: true }
+        Self { variables, container: String::new(), checked: true, gives: Gives::Anything }
+    }
+
+    /// What cannot give this is refused.
+    #[must_use]
+    pub fn giving(self, gives: Gives) -> Self {
+        Self { gives, ..self }
     }
 
     /// Names are looked for in this namespace first.
@@ -79,7 +110,16 @@ impl Environment {
     /// Compiles an expression.
     pub fn compile(&self, source: &str) -> Result<Program, SyntaxError> {
         let ast = parser::parse(source)?;
-        let (root, _) = lower::lower(&ast, self)?;
+        let (root, of) = lower::lower(&ast, self)?;
+        let (wanted, said) = match self.gives {
+            Gives::Anything => (Type::Dynamic, ""),
+            Gives::Bool => (Type::BOOL, "a bool"),
+            Gives::Texts => (Type::list(Type::Named("string")), "a list of strings"),
+        };
+        if !wanted.fits(&of, &mut Bound::default()) {
+            let reason = format!("{said} is needed, and this is {of}");
+            return Err(SyntaxError { at: 0, reason });
+        }
         estimate::check(&root)?;
         Ok(Program { source: source.into(), root: Root::Cel(Box::new(root)) })
     }

@@ -24,6 +24,11 @@ impl Program {
     pub fn source(&self) -> &str {
         &self.source
     }
+
+    /// Whether it is CEL, and no path.
+    pub fn is_cel(&self) -> bool {
+        matches!(self.root, Root::Cel(_))
+    }
 }
 
 /// Which value an expression starts from.
