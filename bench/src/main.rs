@@ -3,6 +3,7 @@
 //! `cargo xtask bench inventory` builds this for speed and runs it. A figure
 //! is only worth something beside the others of the same run.
 
+mod expr;
 mod extract;
 mod inventory;
 mod measure;
@@ -24,7 +25,7 @@ fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     match &arguments[..] {
-        ["extract"] => extract::run(),
+        ["extract"] => extract::run().and_then(|()| expr::run()),
         ["sinks"] => sinks::run(),
         ["inventory"] => every_size(),
         ["inventory", "partitions"] => inventory::partitions(),

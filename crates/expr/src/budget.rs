@@ -42,12 +42,14 @@ impl Budget {
 
     /// Takes what must be allocated for something, before it is.
     pub(crate) fn build(&mut self, bytes: usize) -> Result<(), Reason> {
+        /// What it costs to ask for memory and to give it back.
+        const ONCE: usize = 80;
         /// So many bytes are written in the time of one step.
         const AT_ONCE: usize = 8;
         let left = self.bytes.checked_sub(bytes);
         self.bytes = left.unwrap_or_default();
         left.ok_or(Reason::TooLarge)?;
-        self.take(bytes / AT_ONCE)
+        self.take(ONCE + bytes / AT_ONCE)
     }
 
     pub(crate) fn spend(&mut self, at: usize) -> Result<(), EvalError> {

@@ -70,6 +70,7 @@ pub struct Environment {
     variables: Vec<String>,
     container: String,
     checked: bool,
+    macros: bool,
     gives: Gives,
 }
 
@@ -86,7 +87,8 @@ impl Environment {
     /// Variables of any type, in the order in which their values are given.
     pub fn new<N: Into<String>>(variables: impl IntoIterator<Item = N>) -> Self {
         let variables = variables.into_iter().map(Into::into).collect();
-        Self { variables, container: String::new(), checked: true, gives: Gives::Anything }
+        let container = String::new();
+        Self { variables, container, checked: true, macros: true, gives: Gives::Anything }
     }
 
     /// What cannot give this is refused.
@@ -105,6 +107,12 @@ impl Environment {
     #[must_use]
     pub fn unchecked(self) -> Self {
         Self { checked: false, ..self }
+    }
+
+    /// Calls are calls, whatever they are named.
+    #[must_use]
+    pub fn without_macros(self) -> Self {
+        Self { macros: false, ..self }
     }
 
     /// Compiles an expression.

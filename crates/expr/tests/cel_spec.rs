@@ -34,6 +34,8 @@ struct Case {
     #[serde(default)]
     disable_check: bool,
     #[serde(default)]
+    disable_macros: bool,
+    #[serde(default)]
     container: String,
 }
 
@@ -128,6 +130,7 @@ mod support {
 fn judge(case: &Case) -> Option<String> {
     let environment = Environment::new(case.bindings.keys()).within(case.container.as_str());
     let environment = if case.disable_check { environment.unchecked() } else { environment };
+    let environment = if case.disable_macros { environment.without_macros() } else { environment };
     let program = match environment.compile(&case.expr) {
         Ok(program) => program,
         Err(_) if case.value.is_none() => return None,

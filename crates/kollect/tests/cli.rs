@@ -652,7 +652,7 @@ mod evaluating {
     fn an_expression_has_a_value_a_cost_and_paths() {
         let run = with_input(&["eval", "cel:object.spec.containers.map(c, c.image)"], POD);
         assert_eq!(run.code, Some(0), "{}", run.stderr);
-        let expected = "Pod shop/web: [\"a\",\"b\"] (a list, 96 steps)\n\
+        let expected = "Pod shop/web: [\"a\",\"b\"] (a list, 368 steps)\n\
                         reads $.spec.containers[*].image\n";
         assert_eq!(run.stdout, expected);
         let run = with_input(&["eval", "cel:object.spec.nothing"], POD);

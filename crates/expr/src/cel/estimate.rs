@@ -10,7 +10,7 @@ use super::{
 use crate::{budget::Budget, json_path::SyntaxError};
 
 /// What a part costs.
-const STEP: u64 = 8;
+const STEP: u64 = 24;
 
 /// How long a list of the object is taken to be.
 const ASSUMED: u64 = 20;

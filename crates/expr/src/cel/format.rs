@@ -39,12 +39,20 @@ fn format<'v, 'a>(budget: &mut Budget, args: &[Value<'v, 'a>]) -> Computed<'v, '
         let letter = letters.next().ok_or_else(|| bad("ends within %"))?;
         rest = letters.as_str();
         let value = values.next().ok_or_else(|| bad("has more places than there are values"))?;
-        budget.build(2 * (MOST_DIGITS / 8 + digits.unwrap_or_default()))?;
+        budget.build(2 * (longest(&value) + digits.unwrap_or_default()))?;
         fill(budget, &value, letter, digits.unwrap_or(USUAL_DIGITS), &mut out)?;
     }
     budget.build(2 * rest.len() + out.len())?;
     out.push_str(rest);
     Ok(Value::text(out))
+}
+
+/// How many digits stand before the point at most.
+fn longest(value: &Value<'_, '_>) -> usize {
+    match value {
+        Value::Double(_) => 310,
+        _ => 64,
+    }
 }
 
 fn bad(what: &str) -> Reason {

@@ -198,6 +198,7 @@ fn as_float<'v, 'a>(_: &mut Budget, args: &[Value<'v, 'a>]) -> Computed<'v, 'a> 
 const ARITHMETIC: usize = 4_096;
 
 fn add<'v, 'a>(budget: &mut Budget, args: &[Value<'v, 'a>]) -> Computed<'v, 'a> {
+    budget.take(ARITHMETIC)?;
     budget.build(ARITHMETIC)?;
     of_quantity(args, "add", |one| {
         let sum = match (args.get(1), args.get(1).and_then(given)) {
@@ -210,6 +211,7 @@ fn add<'v, 'a>(budget: &mut Budget, args: &[Value<'v, 'a>]) -> Computed<'v, 'a> 
 }
 
 fn sub<'v, 'a>(budget: &mut Budget, args: &[Value<'v, 'a>]) -> Computed<'v, 'a> {
+    budget.take(ARITHMETIC)?;
     budget.build(ARITHMETIC)?;
     of_quantity(args, "sub", |one| {
         let rest = match (args.get(1), args.get(1).and_then(given)) {

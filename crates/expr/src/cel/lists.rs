@@ -38,7 +38,7 @@ fn all<'v, 'a>(
     let list = args.first().filter(|list| list.items().is_some());
     let list = list.ok_or_else(|| unfit(name, args))?;
     budget.build(list.length().unwrap_or_default() * EACH)?;
-    Ok(list.items().into_iter().flatten().collect())
+    Ok(list.items().map(Iterator::collect).unwrap_or_default())
 }
 
 fn range<'v, 'a>(budget: &mut Budget, args: &[Value<'v, 'a>]) -> Computed<'v, 'a> {

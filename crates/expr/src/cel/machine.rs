@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// What it costs to look at a part of an expression.
-const STEP: usize = 8;
+const STEP: usize = 24;
 
 /// What a list or a map takes besides its elements.
 const SHARED: usize = 48;

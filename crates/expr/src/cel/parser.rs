@@ -22,7 +22,7 @@ pub(crate) const DEEPEST: usize = 128;
 /// brackets, calls and conditions.
 const MOST_OPEN: usize = 64;
 
-const RESERVED: [&str; 17] = [
+const RESERVED: [&str; 18] = [
     "as",
     "break",
     "const",
@@ -40,6 +40,7 @@ const RESERVED: [&str; 17] = [
     "return",
     "var",
     "void",
+    "while",
 ];
 
 /// Reads a whole expression.

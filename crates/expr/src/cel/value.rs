@@ -300,6 +300,13 @@ impl<'v, 'a> Iterator for Items<'_, 'v, 'a> {
             Self::Built(items) => items.next().cloned(),
         }
     }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self {
+            Self::Json(items) => items.size_hint(),
+            Self::Built(items) => items.size_hint(),
+        }
+    }
 }
 
 /// The entries of a map, in the order of its keys.

@@ -91,7 +91,7 @@ fn the_sensible_is_not_stopped() {
         "object.words.filter(w, w.endsWith('-7')).map(w, w.upperAscii())",
         "object.list.exists(a, a == 19999)",
         "object.text.size() + object.text.replace('a', 'b').size()",
-        "cel.bind(ws, object.words.slice(0, 400), ws.all(a, ws.exists(b, a == b)))",
+        "cel.bind(ws, object.words.slice(0, 300), ws.all(a, ws.exists(b, a == b)))",
         "object.text.matches('^a+$')",
         "object.words.slice(0, 100).map(a, object.words.slice(0, 100).map(b, a + b).size()).size()",
         "has(object.a) ? object.a.map(a, a.b.map(b, b.c.map(c, c.d.map(d, d.x)))) : []",

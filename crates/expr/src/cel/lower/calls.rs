@@ -24,7 +24,9 @@ impl Lowering<'_> {
         name: &str,
         args: &[Ast],
     ) -> Lowered {
-        if let Some(found) = self.expand(at, target, name, args)? {
+        if self.environment.macros
+            && let Some(found) = self.expand(at, target, name, args)?
+        {
             return Ok(found);
         }
         let Some(target) = target else {

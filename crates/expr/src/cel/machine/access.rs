@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// What a step of a walk costs.
-const STEP: usize = 4;
+const STEP: usize = 8;
 
 impl<'v, 'a> Machine<'_, 'v, 'a> {
     /// Follows steps, through the object without making a value of each.

@@ -13,7 +13,7 @@ use super::{
 use crate::eval::{EvalError, Reason};
 
 /// What it costs to go from one element to the next.
-const STEP: usize = 8;
+const STEP: usize = 24;
 
 /// What is gathered from the elements.
 enum Gathered<'v, 'a> {
