@@ -321,8 +321,9 @@ fn closed(
     let is_open = allows(annotation::ALLOW_SECRET_EXTRACTION);
     // Which rows there are would tell what the data is.
     for (at, policy) in policies.iter().enumerate().filter(|_| !is_open) {
+        let Some(policy) = policy else { continue };
         let mut projection = Projection::default();
-        policy.iter().for_each(|policy| projection.add(policy));
+        projection.add(policy);
         if guard::reach(&projection) != Reach::Harmless {
             errors.push(PlanError {
                 place: format!("spec.resourceRules[{at}].matchPolicy"),
