@@ -210,3 +210,23 @@ fn what_cannot_work_is_found_when_it_is_compiled() {
     refused("object @ 1", 7, "'@' means nothing here");
     refused("package", 0, "package is a reserved word");
 }
+
+/// The stack of a thread is enough for what the bounds allow.
+#[test]
+fn as_deep_as_it_may_be() {
+    let nested = |head: &str, body: &str, tail: &str, times: usize| {
+        format!("{}{body}{}", head.repeat(times), tail.repeat(times))
+    };
+    check(&nested("(", "object.spec.replicas", ")", 63), json!(3));
+    check(&nested("", "object.spec.replicas", " + 1", 125), json!(128));
+    check(&nested("!", "has(object.spec)", "", 124), json!(true));
+    check(&nested("object.spec.replicas == 0 ? 1 : ", "2", "", 63), json!(2));
+    check(&nested("[object.spec.replicas, ", "1", "].last().value()", 40), json!(1));
+    check(&nested("{'a': ", "object.spec.replicas", "}.a", 60), json!(3));
+    check(&nested("cel.bind(x, object.spec.replicas, ", "x", ")", 63), json!(3));
+    check(&nested("dyn(", "object.spec.replicas", ")", 63), json!(3));
+    let deep = nested("optional.of(object.spec.replicas).optMap(x, ", "x", ").value()", 40);
+    check(&deep, json!(3));
+    let loops = nested("[object.spec.replicas].exists(x, ", "x == 3", ")", 3);
+    check(&loops, json!(true));
+}
