@@ -188,8 +188,8 @@ pub(crate) fn spelled(double: f64) -> String {
         _ if double.is_nan() => "NaN".to_owned(),
         _ if double.is_infinite() && double > 0.0 => "+Inf".to_owned(),
         _ if double.is_infinite() => "-Inf".to_owned(),
-        // As the servers do it: an exponent where there would be many zeros.
-        _ if double != 0.0 && !(1e-4..1e21).contains(&double.abs()) => {
+        // As Go does it: an exponent from a million on.
+        _ if double != 0.0 && !(1e-4..1e6).contains(&double.abs()) => {
             let text = format!("{double:e}");
             let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
             let (sign, exponent) = match exponent.strip_prefix('-') {

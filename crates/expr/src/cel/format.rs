@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::{
-    convert,
     functions::{Function, method, unfit},
     time,
     value::Value,
@@ -167,7 +166,10 @@ fn spell(budget: &mut Budget, value: &Value<'_, '_>, out: &mut String) -> Result
         Value::Int(int) => out.push_str(&int.to_string()),
         Value::Uint(uint) => out.push_str(&uint.to_string()),
         Value::Double(double) if !double.is_finite() => out.push_str(named(*double)),
-        Value::Double(double) => out.push_str(&convert::spelled(*double)),
+        Value::Double(double) => {
+            budget.build(2 * longest(value))?;
+            out.push_str(&double.to_string());
+        }
         Value::Text(text) => {
             budget.build(2 * text.as_str().len())?;
             out.push_str(text.as_str());

@@ -183,7 +183,11 @@ fn strings_lists_sets_and_patterns() {
     check("math.greatest(1, 2.5, 2u)", json!(2.5));
     check("string(base64.decode(base64.encode(bytes('x'))))", json!("x"));
     check("timestamp('2009-02-13T23:31:30Z').getHours('Europe/Berlin')", json!(0));
-    check("string(1e21) + string(0.5) + string(100000.0)", json!("1e+210.5100000"));
+    check(
+        "[1e21, 0.5, 100000.0, 1234567.0, -0.00001, -2.0].map(x, string(x)).join(' ')",
+        json!("1e+21 0.5 100000 1.234567e+06 -1e-05 -2"),
+    );
+    check("'%s'.format([1234567.5])", json!("1234567.5"));
 }
 
 #[test]
