@@ -9,7 +9,11 @@ pub fn cel_eval(input: &[u8]) {
     let (source, rest) = input.split_at(end);
     let object = rest.get(1..).unwrap_or_default();
     let Ok(Ok(program)) = str::from_utf8(source).map(compile) else { return };
-    // What is skipped is looked at less closely, so only this way round.
+    // Names that are kept are looked at less closely than those that are
+    // skipped, and may hold what no server sends; that is not the question here.
+    if serde_json::from_slice::<serde_json::Value>(object).is_err() {
+        return;
+    }
     let Ok(whole) = read(object, &Projection::everything()) else { return };
     let mut projection = Projection::default();
     projection.add(&program);
