@@ -32,7 +32,7 @@ fn kind(sample: &Sample) -> anyhow::Result<()> {
     let bytes = sample.bytes();
     let row = json!([
         {"name": "image", "path": format!("{pods}.containers[0].image")},
-        {"name": "images", "path": format!("{pods}.containers[*].image")},
+        {"name": "images", "path": format!("cel:{}.containers.map(c, c.image)", pods.replace('$', "object"))},
         {"name": "app", "path": "$.metadata.labels.app"},
     ]);
     let mut ten = row.as_array().cloned().unwrap_or_default();

@@ -4,6 +4,7 @@
 //! is only worth something beside the others of the same run.
 
 mod collect;
+mod expr;
 mod extract;
 mod inventory;
 mod measure;
@@ -26,7 +27,7 @@ fn main() -> anyhow::Result<()> {
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     match &arguments[..] {
         ["collect", rest @ ..] => collect::run(rest),
-        ["extract"] => extract::run(),
+        ["extract"] => extract::run().and_then(|()| expr::run()),
         ["sinks"] => sinks::run(),
         ["inventory"] => every_size(),
         ["inventory", "partitions"] => inventory::partitions(),

@@ -1,6 +1,8 @@
 //! The eleven kinds, and the paths into objects, on a real API server.
 
 mod api {
+    #[cfg(test)]
+    mod cel;
     mod defaults;
     mod expressions;
     mod kubectl;

@@ -12,7 +12,7 @@ const OBJECTS: [&str; 3] = [
     include_str!("../objects/wide.json"),
 ];
 
-static READ: LazyLock<Vec<Json<'static>>> = LazyLock::new(|| {
+pub(crate) static READ: LazyLock<Vec<Json<'static>>> = LazyLock::new(|| {
     let everything = Projection::everything();
     OBJECTS.iter().filter_map(|text| read(text.as_bytes(), &everything).ok()).collect()
 });

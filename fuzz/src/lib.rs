@@ -11,11 +11,15 @@
 
 mod json_path;
 mod projection;
+mod cel_source;
+mod cel_eval;
 mod object;
 mod helm;
 mod redact;
 mod plans;
 
+pub use cel_eval::cel_eval;
+pub use cel_source::cel_source;
 pub use helm::helm;
 pub use json_path::json_path;
 pub use object::object;
@@ -26,9 +30,11 @@ pub use redact::redact;
 pub type Check = (&'static str, fn(&[u8]));
 
 /// Every check.
-pub const CHECKS: [Check; 5] = [
+pub const CHECKS: [Check; 7] = [
     ("json_path", json_path),
     ("projection", projection),
+    ("cel_source", cel_source),
+    ("cel_eval", cel_eval),
     ("object", object),
     ("helm", helm),
     ("redact", redact),

@@ -18,6 +18,8 @@ pub(crate) fn of_any_object() -> Vec<Plan> {
         {"name": "password", "path": "$.metadata.annotations", "optional": true},
         {"name": "labels", "path": "$.metadata.labels"},
         {"name": "deep", "path": "$..data", "optional": true},
+        {"name": "tags", "path": "cel:object.spec.template.spec.containers.map(c, c.image.split(':').last())", "optional": true},
+        {"name": "many", "path": "cel:{'n': size(object.?metadata.?labels.orValue({})), 'l': [object]}"},
     ]);
     let trimmed = json!({
         "mode": "Resource", "include": "All", "key": "copy", "dedupeIdentity": false,
@@ -26,6 +28,7 @@ pub(crate) fn of_any_object() -> Vec<Plan> {
             "jsonPointers": ["/spec/list/0", "/status", "/metadata/labels/a~1b"],
             "jsonPaths": ["$.spec.env[?(@.name==\"b\")]", "spec.list[*].drop", "$..annotations"],
             "scrubKeys": ["pin"],
+            "cel": ["has(object.spec) && type(object.spec) == map ? object.spec.map(k, '/spec/' + k) : []"],
         },
     });
     let untrimmed = json!({"mode": "Resource", "include": "All", "prune": {"defaults": false}});

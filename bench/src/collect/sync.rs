@@ -63,7 +63,7 @@ impl Work {
     pub(super) async fn covers(&self, assignment: Assignment) -> anyhow::Result<()> {
         let (target, view) = (assignment.target().clone(), self.view);
         let feeds = Arc::new(move |_: &_, _: &_, _: Option<&_>| vec![view]);
-        let order = Order { assignments: vec![Arc::new(assignment)], feeds };
+        let order = Order::new(vec![Arc::new(assignment)], feeds);
         let number = self.collector.order(order);
         let is_covered = |report: &Arc<Report>| {
             let of_target = report.targets.get(&target);

@@ -4,8 +4,9 @@ use std::{borrow::Cow, cmp::Ordering};
 
 use crate::{
     budget::Budget,
+    cel,
     json::Json,
-    program::{Expr, Filter, Operator, Program, Slot, Step, StepKind},
+    program::{Expr, Filter, Operator, Program, Root, Slot, Step, StepKind},
 };
 
 /// Why an expression has no value, and where in its text.
@@ -31,10 +32,33 @@ pub enum Reason {
     ManyValues,
     #[error("the expression looks at too many values")]
     TooCostly,
+    #[error("the expression builds too much")]
+    TooLarge,
+    #[error("there is no key {0}")]
+    NoKey(Box<str>),
+    #[error("{name} does not take {types}")]
+    NoOverload { name: &'static str, types: Box<str> },
+    #[error("there is no {0}")]
+    Unknown(Box<str>),
+    #[error("the number is out of range")]
+    Overflow,
+    #[error("division by zero")]
+    DividedByZero,
+    #[error("{0}")]
+    Invalid(Box<str>),
+    #[error("the value is computed, and stands nowhere in the object")]
+    Computed,
+}
+
+impl Reason {
+    /// Whether nothing can make up for it: an alternative would cost more.
+    pub(crate) fn is_final(&self) -> bool {
+        matches!(self, Self::TooCostly | Self::TooLarge)
+    }
 }
 
 impl Program {
-    /// All values that the expression leads to, in order.
+    /// All values that a path leads to, in order.
     pub fn evaluate<'v, 'a>(
         &self,
         object: &'v Json<'a>,
@@ -42,8 +66,9 @@ impl Program {
     ) -> Result<Vec<&'v Json<'a>>, EvalError> {
         let scope = Scope { object, element: object };
         match &self.root {
-            Expr::Walk { from, steps } => walk(scope.slot(*from), steps, scope, budget),
-            Expr::Text(_) | Expr::Number(_) | Expr::Bool(_) => Ok(Vec::new()),
+            Root::Path(Expr::Walk { from, steps }) => walk(scope.slot(*from), steps, scope, budget),
+            Root::Path(Expr::Text(_) | Expr::Number(_) | Expr::Bool(_)) => Ok(Vec::new()),
+            Root::Cel(root) => Err(EvalError { at: root.at, reason: Reason::Computed }),
         }
     }
 
@@ -51,7 +76,11 @@ impl Program {
     /// for itself, several are a list.
     pub fn value<'a>(&self, object: &Json<'a>, budget: &mut Budget) -> Result<Json<'a>, EvalError> {
         let scope = Scope { object, element: object };
-        let Expr::Walk { from, steps } = &self.root else { return Ok(Json::Null) };
+        let (from, steps) = match &self.root {
+            Root::Path(Expr::Walk { from, steps }) => (from, steps),
+            Root::Path(_) => return Ok(Json::Null),
+            Root::Cel(root) => return cel::json(root, object, budget),
+        };
         let (value, rest) = walk_one(scope.slot(*from), steps, budget)?;
         let Some(value) = value else { return Ok(Json::Null) };
         if rest.is_empty() {

@@ -10,7 +10,7 @@
 
 mod parser;
 
-use crate::program::{Expr, Program, Slot};
+use crate::program::{Expr, Program, Root, Slot};
 
 /// Why a text is no path, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +24,8 @@ pub struct SyntaxError {
 /// Compiles a path.
 pub fn compile(source: &str) -> Result<Program, SyntaxError> {
     let steps = parser::Parser::new(source).path()?;
-    Ok(Program { source: source.into(), root: Expr::Walk { from: Slot::Object, steps } })
+    let root = Root::Path(Expr::Walk { from: Slot::Object, steps });
+    Ok(Program { source: source.into(), root })
 }
 
 impl SyntaxError {

@@ -3,19 +3,31 @@
 //! A program is an expression over slots; slot 0 is the object. A path is a
 //! walk from a slot; a filter binds the element that it looks at to slot 1.
 
-use crate::json::Number;
+use crate::{cel, json::Number};
 
 /// A compiled expression.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Program {
     pub(crate) source: Box<str>,
-    pub(crate) root: Expr,
+    pub(crate) root: Root,
+}
+
+/// What a program does: follows a path, or computes a value.
+#[derive(Clone, Debug)]
+pub(crate) enum Root {
+    Path(Expr),
+    Cel(Box<cel::node::Node>),
 }
 
 impl Program {
     /// The text that it was compiled from.
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// Whether it is CEL, and no path.
+    pub fn is_cel(&self) -> bool {
+        matches!(self.root, Root::Cel(_))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Which paths a program can touch.
 
 use crate::{
+    cel,
     json::FEW,
-    program::{Expr, Filter, Program, Slot, Step, StepKind},
+    program::{Expr, Filter, Program, Root, Slot, Step, StepKind},
 };
 
 /// How many steps a program is followed. `.*` and unions branch, so that the
@@ -57,6 +58,26 @@ impl Gaps {
     }
 }
 
+/// A step on the way to what an expression touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Field(Box<str>),
+    /// The elements of a list.
+    Items,
+    /// The elements of a list, or the values of a map.
+    Any,
+}
+
+/// What is read at the end of a way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaf {
+    Whole,
+    /// The keys of a map, or the length of a list.
+    Keys,
+    /// Whether there is something, and of which kind.
+    Shallow,
+}
+
 impl Projection {
     /// Everything.
     pub fn everything() -> Self {
@@ -74,7 +95,10 @@ impl Projection {
 
     /// Adds what a program can touch.
     pub fn add(&mut self, program: &Program) {
-        self.add_expr(&program.root, &[], &mut { MOST_STEPS });
+        match &program.root {
+            Root::Path(root) => self.add_expr(root, &[], &mut { MOST_STEPS }),
+            Root::Cel(root) => cel::touch(root, self),
+        }
     }
 
     /// Adds a path of field names, with everything below it.
@@ -84,6 +108,37 @@ impl Projection {
             node = node.below(name);
         }
         node.whole = true;
+    }
+
+    /// Adds what is read at the end of a way.
+    pub(crate) fn touch(&mut self, way: &[Way], leaf: Leaf) {
+        self.touch_some(way, leaf, &mut { MOST_STEPS });
+    }
+
+    fn touch_some(&mut self, way: &[Way], leaf: Leaf, left: &mut usize) {
+        if self.whole {
+            return;
+        }
+        let Some(fewer) = left.checked_sub(1) else {
+            self.whole = true;
+            return;
+        };
+        *left = fewer;
+        match (way.split_first(), leaf) {
+            (None, Leaf::Whole) => self.whole = true,
+            (None, Leaf::Keys) => {
+                self.other_fields.get_or_insert_default();
+            }
+            (None, Leaf::Shallow) => {}
+            (Some((Way::Field(name), rest)), _) => self.below(name).touch_some(rest, leaf, left),
+            (Some((Way::Items, rest)), _) => {
+                self.items.get_or_insert_default().touch_some(rest, leaf, left);
+            }
+            (Some((Way::Any, rest)), _) => {
+                self.items.get_or_insert_default().touch_some(rest, leaf, left);
+                self.other_fields.get_or_insert_default().touch_some(rest, leaf, left);
+            }
+        }
     }
 
     /// What is read of a field.
@@ -126,7 +181,8 @@ impl Projection {
             && self.fields.iter().all(|(name, _)| name.as_ref() == field)
     }
 
-    /// The paths, as a user would write them.
+    /// The paths, as a user would write them; of a path at whose end only the
+    /// presence or the keys are read, the path itself.
     pub fn paths(&self) -> Vec<String> {
         let mut found = Vec::new();
         self.collect("$", &mut found);
@@ -138,15 +194,19 @@ impl Projection {
             found.push(path.to_owned());
             return;
         }
+        let before = found.len();
         for (name, below) in &self.fields {
             let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
             let step = if plain { format!(".{name}") } else { format!("['{name}']") };
             below.collect(&format!("{path}{step}"), found);
         }
         for (step, below) in [(".*", &self.other_fields), ("[*]", &self.items)] {
-            if let Some(below) = below {
+            if let Some(below) = below.as_ref().filter(|below| ***below != Self::default()) {
                 below.collect(&format!("{path}{step}"), found);
             }
+        }
+        if found.len() == before && path != "$" {
+            found.push(path.to_owned());
         }
     }
 

@@ -1,7 +1,7 @@
 //! The attribute map: what a profile reads from an object.
 
 use kollect_api::Attribute;
-use kollect_expr::{Budget, Json, Program, Projection, json_path, read};
+use kollect_expr::{Budget, Json, Program, Projection, cel, json_path, read};
 use serde_json::Value;
 
 use crate::{
@@ -19,7 +19,8 @@ pub(crate) struct Reader {
 
 #[derive(Clone, Debug)]
 enum Source {
-    Path(Program),
+    /// A JSONPath, or CEL.
+    Program(Program),
     Helm(helm::Field),
 }
 
@@ -27,13 +28,14 @@ impl Reader {
     /// Compiles an attribute; an error says what is wrong with its path.
     pub(crate) fn compile(attribute: &Attribute) -> Result<Self, String> {
         let path = attribute.path.trim();
-        let source = if path.starts_with("cel:") {
-            return Err("CEL is not in this build".to_owned());
+        let source = if let Some(expression) = path.strip_prefix("cel:") {
+            let program = cel::compile(expression).map_err(|error| error.point_at(expression))?;
+            Source::Program(program)
         } else if let Some(field) = path.strip_prefix("helm:release.") {
             Source::Helm(helm::Field::parse(field)?)
         } else {
             let program = json_path::compile(path).map_err(|error| error.point_at(path))?;
-            Source::Path(program)
+            Source::Program(program)
         };
         Ok(Self { name: attribute.name.clone(), optional: attribute.optional, source })
     }
@@ -41,7 +43,7 @@ impl Reader {
     /// The paths that it can touch.
     pub(crate) fn add_to(&self, projection: &mut Projection) {
         match &self.source {
-            Source::Path(program) => projection.add(program),
+            Source::Program(program) => projection.add(program),
             Source::Helm(_) => projection.add_fields(&["data", "release"]),
         }
     }
@@ -72,7 +74,7 @@ pub(crate) fn read_all<'o>(
     let mut found = Vec::with_capacity(readers.len() + 1);
     for Reader { name, optional, source } in readers {
         let value = match source {
-            Source::Path(program) => {
+            Source::Program(program) => {
                 let value = program.value(object, &mut Budget::DEFAULT.clone());
                 value.map_err(|error| error.to_string())
             }

@@ -1,9 +1,14 @@
 //! A profile and a target, compiled once.
 
 use kollect_api::{
-    ClusterTarget, ExportMode, GroupVersionKind, Profile, Target, WatchMode, annotation,
+    ClusterTarget, ExportMode, GroupVersionKind, Profile, ResourceRule, Target, WatchMode,
+    annotation,
 };
-use kollect_expr::{Json, Projection, read};
+use kollect_expr::{
+    Budget, Json, Program, Projection,
+    cel::{self, Gives},
+    read,
+};
 use kollect_inventory::{Identity, Row, TargetKey, json};
 
 use crate::{
@@ -67,6 +72,8 @@ pub struct Plan {
     target: TargetKey,
     kind: GroupVersionKind,
     selection: Selection,
+    /// What the rules of the selection ask of an object, one for each.
+    policies: Vec<Option<Program>>,
     readers: Vec<Reader>,
     trim: Option<Trim>,
     keys: Keys,
@@ -106,13 +113,8 @@ impl Plan {
             errors.push(PlanError { place: "spec.export.prune".to_owned(), reason });
             None
         });
-        for (at, rule) in wanted.selection.rules.iter().enumerate() {
-            if rule.match_policy.is_some() {
-                let place = format!("spec.resourceRules[{at}].matchPolicy");
-                errors.push(PlanError { place, reason: "CEL is not in this build".to_owned() });
-            }
-        }
-        errors.extend(closed(profile, &readers, trim.is_some()));
+        let policies = policies(&wanted.selection, &mut errors);
+        errors.extend(closed(profile, &readers, &policies, trim.is_some()));
         if !errors.is_empty() {
             return Err(errors);
         }
@@ -123,7 +125,8 @@ impl Plan {
             target: wanted.target,
             kind: spec.target_gvk.clone(),
             selection: wanted.selection,
-            projection: projection(&readers, trim.as_ref()),
+            projection: projection(&readers, &policies, trim.as_ref()),
+            policies,
             reads_release: readers.iter().any(Reader::reads_release),
             keys: Keys::new(further),
             says_of_itself: Vec::new(),
@@ -176,7 +179,8 @@ impl Plan {
         self.complete(&mut object);
         let header = Header::of(&object);
         let Some(namespace) = about(&header) else { return Verdict::Skip(Skip::Namespace) };
-        if let Some(skip) = self.selection.refusal(&header, namespace) {
+        let holds = |rule| self.policy_holds(rule, &object);
+        if let Some(skip) = self.selection.refusal(&header, namespace, holds) {
             return Verdict::Skip(skip);
         }
         match self.values(&object) {
@@ -186,6 +190,12 @@ impl Plan {
             }
             Err(failure) => Verdict::Fail(failure),
         }
+    }
+
+    /// Whether an object is what a rule asks for; what cannot be told is not.
+    fn policy_holds(&self, rule: usize, object: &Json<'_>) -> bool {
+        let Some(Some(policy)) = self.policies.get(rule) else { return true };
+        policy.value(object, &mut Budget::DEFAULT.clone()) == Ok(Json::Bool(true))
     }
 
     /// Servers leave the kind out of the items of a list. What reads it must
@@ -211,10 +221,11 @@ impl Plan {
             }
         }
         if let Some(trim) = &self.trim {
-            let mut copy = trim.copy(object);
-            if self.kind.is_core_secret() {
-                hide_data(&mut copy);
-            }
+            let mut copy = trim.copy(object, |copy| {
+                if self.kind.is_core_secret() {
+                    hide_data(copy);
+                }
+            })?;
             redact::redact(&mut copy, &self.keys, &mut found);
             values.push(Some(copy));
         }
@@ -256,15 +267,34 @@ impl Plan {
     }
 }
 
+/// Compiles what the rules ask of objects.
+fn policies(selection: &Selection, errors: &mut Vec<PlanError>) -> Vec<Option<Program>> {
+    let mut compile = |(at, rule): (usize, &ResourceRule)| {
+        let source = rule.match_policy.as_deref()?;
+        let place = format!("spec.resourceRules[{at}].matchPolicy");
+        match cel::compile_giving(source, Gives::Bool) {
+            Ok(program) => Some(program),
+            Err(error) => {
+                errors.push(PlanError { place, reason: error.point_at(source) });
+                None
+            }
+        }
+    };
+    selection.rules.iter().enumerate().map(&mut compile).collect()
+}
+
 /// Everything that the readers and the selection look at; a copy of the object
 /// needs all of it, except what is dropped from every copy.
-fn projection(readers: &[Reader], trim: Option<&Trim>) -> Projection {
+fn projection(readers: &[Reader], policies: &[Option<Program>], trim: Option<&Trim>) -> Projection {
     let mut projection = Projection::default();
     for path in Header::PATHS {
         projection.add_fields(path);
     }
     for reader in readers {
         reader.add_to(&mut projection);
+    }
+    for policy in policies.iter().flatten() {
+        projection.add(policy);
     }
     match trim {
         Some(trim) => {
@@ -277,7 +307,12 @@ fn projection(readers: &[Reader], trim: Option<&Trim>) -> Projection {
 
 /// What a profile of Secrets may not do without its annotations. Admission
 /// says the same; here it holds even if nobody asked admission.
-fn closed(profile: &Profile, readers: &[Reader], whole: bool) -> Vec<PlanError> {
+fn closed(
+    profile: &Profile,
+    readers: &[Reader],
+    policies: &[Option<Program>],
+    whole: bool,
+) -> Vec<PlanError> {
     let allows = |key: &str| {
         let annotations = profile.metadata.annotations.as_ref();
         annotations.and_then(|all| all.get(key)).is_some_and(|value| value == "true")
@@ -286,7 +321,22 @@ fn closed(profile: &Profile, readers: &[Reader], whole: bool) -> Vec<PlanError> 
     if !profile.spec.target_gvk.is_core_secret() {
         return errors;
     }
-    for reader in readers.iter().filter(|_| !allows(annotation::ALLOW_SECRET_EXTRACTION)) {
+    let permission =
+        format!("the annotation {}: \"true\" would permit it", annotation::ALLOW_SECRET_EXTRACTION);
+    let is_open = allows(annotation::ALLOW_SECRET_EXTRACTION);
+    // Which rows there are would tell what the data is.
+    for (at, policy) in policies.iter().enumerate().filter(|_| !is_open) {
+        let Some(policy) = policy else { continue };
+        let mut projection = Projection::default();
+        projection.add(policy);
+        if guard::reach(&projection) != Reach::Harmless {
+            errors.push(PlanError {
+                place: format!("spec.resourceRules[{at}].matchPolicy"),
+                reason: format!("asks for the data of Secrets; {permission}"),
+            });
+        }
+    }
+    for reader in readers.iter().filter(|_| !is_open) {
         let reads_config = reader.reads_config();
         let mut projection = Projection::default();
         reader.add_to(&mut projection);
@@ -294,10 +344,7 @@ fn closed(profile: &Profile, readers: &[Reader], whole: bool) -> Vec<PlanError> 
         if reads_config || reads_data {
             errors.push(PlanError {
                 place: format!("attribute {}", reader.name),
-                reason: format!(
-                    "reads the data of Secrets; the annotation {}: \"true\" would permit it",
-                    annotation::ALLOW_SECRET_EXTRACTION
-                ),
+                reason: format!("reads the data of Secrets; {permission}"),
             });
         }
     }

@@ -3,7 +3,13 @@
 use std::collections::BTreeSet;
 
 use kollect_api::{Include, ResourceExport};
-use kollect_expr::{Budget, Json, Program, json_path};
+use kollect_expr::{
+    Budget, Json, Program,
+    cel::{self, Gives},
+    json_path,
+};
+
+use crate::verdict::Failure;
 
 /// What changes without meaning, as pointers.
 const NOISE: [&str; 5] = [
@@ -23,15 +29,19 @@ pub(crate) struct Trim {
     include: Include,
     pointers: Vec<Vec<String>>,
     paths: Vec<Program>,
+    /// What gives further pointers, when it sees what the rest left.
+    expressions: Vec<Program>,
 }
 
 impl Trim {
     /// Compiles the settings; an error says which entry is wrong.
     pub(crate) fn compile(export: &ResourceExport) -> Result<Self, String> {
         let prune = export.prune.clone().unwrap_or_default();
-        if !prune.cel.is_empty() {
-            return Err("export.prune.cel: CEL is not in this build".to_owned());
-        }
+        let expressions = prune.cel.iter().map(|expression| {
+            cel::compile_giving(expression, Gives::Texts)
+                .map_err(|error| format!("export.prune.cel: {}", error.point_at(expression)))
+        });
+        let expressions = expressions.collect::<Result<_, _>>()?;
         let mut pointers: Vec<_> = prune.json_pointers.iter().map(|one| pointer(one)).collect();
         if prune.defaults.unwrap_or(true) {
             pointers.extend(NOISE.map(pointer));
@@ -49,7 +59,8 @@ impl Trim {
                 .map_err(|error| format!("export.prune.jsonPaths: {}", error.point_at(&rooted)))
         };
         let paths = prune.json_paths.iter().map(compile).collect::<Result<_, _>>()?;
-        Ok(Self { key: export.key.clone(), include: export.include, pointers, paths })
+        let (key, include) = (export.key.clone(), export.include);
+        Ok(Self { key, include, pointers, paths, expressions })
     }
 
     /// What is in no copy, and large: there it need not even be read. A path
@@ -65,8 +76,13 @@ impl Trim {
     }
 
     /// The copy. Everything that is to go is found before anything goes, so
-    /// that indices mean what they say.
-    pub(crate) fn copy<'o>(&self, object: &Json<'o>) -> Json<'o> {
+    /// that indices mean what they say; what expressions want gone comes
+    /// after, and they see what is left once `hide` has seen it.
+    pub(crate) fn copy<'o>(
+        &self,
+        object: &Json<'o>,
+        hide: impl FnOnce(&mut Json<'o>),
+    ) -> Result<Json<'o>, Failure> {
         let mut copy = self.sections(object);
         let mut doomed = BTreeSet::new();
         for pointer in self.pointers.iter().filter(|pointer| !pointer.is_empty()) {
@@ -81,7 +97,37 @@ impl Trim {
         if !doomed.is_empty() {
             remove(&mut copy, &doomed);
         }
-        copy
+        // What must not leave is not to be asked about either: whether
+        // something else is dropped would tell.
+        hide(&mut copy);
+        if !self.expressions.is_empty() {
+            let doomed = self.expressed(&copy).map_err(Failure::Prune)?;
+            remove(&mut copy, &doomed);
+        }
+        Ok(copy)
+    }
+
+    /// What the expressions want dropped from the copy.
+    fn expressed(&self, copy: &Json<'_>) -> Result<BTreeSet<usize>, String> {
+        let mut doomed = BTreeSet::new();
+        for expression in &self.expressions {
+            let found = expression.value(copy, &mut Budget::DEFAULT.clone());
+            let Json::List(found) = found.map_err(|error| error.to_string())? else {
+                return Err("a list of pointers is needed".to_owned());
+            };
+            for one in &found {
+                let Json::Text(text) = one else {
+                    return Err(format!("a pointer is a text, and this is {}", one.kind()));
+                };
+                if !text.is_empty() && !text.starts_with('/') {
+                    return Err(format!("{text:?} is no pointer: it must start with /"));
+                }
+                let parts = pointer(text);
+                let place = parts.iter().try_fold(copy, |value, part| child(value, part));
+                doomed.extend(place.filter(|_| !parts.is_empty()).map(address));
+            }
+        }
+        Ok(doomed)
     }
 
     fn sections<'o>(&self, object: &Json<'o>) -> Json<'o> {

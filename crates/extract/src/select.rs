@@ -82,11 +82,13 @@ pub(crate) struct Selection {
 
 impl Selection {
     /// Why an object is not wanted, if so. A namespace that is not known has
-    /// no labels; a cluster-scoped object has none.
+    /// no labels; a cluster-scoped object has none. The policy of a rule, by
+    /// its place, is asked last.
     pub(crate) fn refusal(
         &self,
         header: &Header<'_>,
         namespace: Option<&Namespace>,
+        policy_holds: impl Fn(usize) -> bool,
     ) -> Option<Skip> {
         if self.rules.is_empty() {
             if !self.names.is_empty() && !self.names.iter().any(|name| name == header.name) {
@@ -95,8 +97,13 @@ impl Selection {
             if self.labels.as_ref().is_some_and(|labels| !matches(labels, header)) {
                 return Some(Skip::Labels);
             }
-        } else if !self.rules.iter().any(|rule| rule_matches(rule, header, namespace)) {
-            return Some(Skip::Rules);
+        } else {
+            let matches = |(at, rule): (usize, &ResourceRule)| {
+                rule_matches(rule, header, namespace) && policy_holds(at)
+            };
+            if !self.rules.iter().enumerate().any(matches) {
+                return Some(Skip::Rules);
+            }
         }
         (!self.is_watched(header, namespace)).then_some(Skip::Watch)
     }

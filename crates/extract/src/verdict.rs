@@ -44,6 +44,9 @@ pub enum Failure {
     /// A required attribute cannot be read.
     #[error("attribute {attribute}: {reason}")]
     Attribute { attribute: String, reason: String },
+    /// What is to be dropped from the copy cannot be said.
+    #[error("export.prune.cel: {0}")]
+    Prune(String),
 }
 
 /// What is read of every object.

@@ -8,6 +8,11 @@ use serde_json::{Value, json};
 use support::{failure, plan, plan_errors, row, target};
 
 #[cfg(test)]
+mod rows {
+    mod expressions;
+}
+
+#[cfg(test)]
 mod support {
     use super::*;
 
@@ -41,6 +46,15 @@ mod support {
 
     pub(super) fn allowed(spec: Value, annotation: &str) -> Result<Plan, Vec<PlanError>> {
         Plan::compile(&profile(spec, json!({ annotation: "true" })), target(json!({})), &[])
+    }
+
+    /// A plan for another target, and other annotations of the profile.
+    pub(super) fn plan_for(
+        spec: Value,
+        wanted: Wanted,
+        annotations: Value,
+    ) -> Result<Plan, Vec<PlanError>> {
+        Plan::compile(&profile(spec, annotations), wanted, &[])
     }
 
     pub(super) fn plan_errors(spec: Value) -> Vec<String> {
@@ -95,6 +109,20 @@ fn images() -> Value {
     })
 }
 
+/// All of them.
+fn reference() -> Value {
+    let mut spec = images();
+    let attributes = spec["attributes"].as_array_mut().into_iter();
+    attributes.for_each(|attributes| {
+        attributes.extend([
+            json!({"name": "fq", "path": "cel:object.metadata.namespace + \"/\" + object.metadata.name"}),
+            json!({"name": "containers", "path": "cel:size(object.spec.template.spec.containers)"}),
+            json!({"name": "ha", "path": "cel:object.spec.replicas > 1"}),
+        ]);
+    });
+    spec
+}
+
 #[test]
 fn a_row_holds_what_the_profile_reads() {
     let mut checkout = deployment(
@@ -112,14 +140,14 @@ fn a_row_holds_what_the_profile_reads() {
             {"image": "registry.example/cart:2.0.0"},
         ]}}}}),
     );
-    let plan = plan(images());
+    let plan = plan(reference());
     assert_eq!(
         row(&plan, &checkout),
-        r#"{"targetNamespace":"shop","targetName":"workloads","namespace":"shop","name":"checkout","group":"apps","version":"v1","kind":"Deployment","uid":"0a1b","attributes":{"image":"registry.example/checkout:1.4.2","images":["registry.example/checkout:1.4.2","registry.example/envoy:v1.31"],"note":"p99\u003c250ms \u0026 rising","owner":null,"replicas":3}}"#
+        r#"{"targetNamespace":"shop","targetName":"workloads","namespace":"shop","name":"checkout","group":"apps","version":"v1","kind":"Deployment","uid":"0a1b","attributes":{"containers":2,"fq":"shop/checkout","ha":true,"image":"registry.example/checkout:1.4.2","images":["registry.example/checkout:1.4.2","registry.example/envoy:v1.31"],"note":"p99\u003c250ms \u0026 rising","owner":null,"replicas":3}}"#
     );
     assert_eq!(
         row(&plan, &cart),
-        r#"{"targetNamespace":"shop","targetName":"workloads","namespace":"shop","name":"cart","group":"apps","version":"v1","kind":"Deployment","uid":"0c2d","attributes":{"image":"registry.example/cart:2.0.0","images":"registry.example/cart:2.0.0","owner":null,"replicas":1}}"#
+        r#"{"targetNamespace":"shop","targetName":"workloads","namespace":"shop","name":"cart","group":"apps","version":"v1","kind":"Deployment","uid":"0c2d","attributes":{"containers":1,"fq":"shop/cart","ha":false,"image":"registry.example/cart:2.0.0","images":"registry.example/cart:2.0.0","owner":null,"replicas":1}}"#
     );
 }
 
@@ -444,18 +472,18 @@ fn what_a_copy_drops_can_still_be_an_attribute() {
 }
 
 #[test]
-fn what_needs_cel_is_not_in_this_build() {
+fn what_does_not_compile_is_named() {
     let errors = plan_errors(json!({
         "targetGVK": {"version": "v1", "kind": "Pod"},
-        "attributes": [{"name": "a", "path": "cel:object.x"}, {"name": "b", "path": "$.["}],
-        "export": {"mode": "Resource", "prune": {"cel": ["[]"]}},
+        "attributes": [{"name": "a", "path": "cel:objekt.x"}, {"name": "b", "path": "$.["}],
+        "export": {"mode": "Resource", "prune": {"cel": ["1"]}},
     }));
     assert_eq!(
         errors,
         [
-            "spec.attributes[0].path: CEL is not in this build",
+            "spec.attributes[0].path: objekt.x\n^ there is no variable objekt",
             "spec.attributes[1].path: $.[\n   ^ an index, a slice, a name in quotes, * or a filter is missing here",
-            "spec.export.prune: export.prune.cel: CEL is not in this build",
+            "spec.export.prune: export.prune.cel: 1\n^ a list of strings is needed, and this is int",
         ]
     );
 }

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::bail;
 use kollect_collect::{Failure, Found, Manifest, Source};
-use kollect_expr::{Budget, Json, Program, Projection, json_path, read};
+use kollect_expr::{Budget, Json, Program, Projection, cel, json_path, read};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -25,6 +25,9 @@ struct Outcome {
     kind: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    /// What it cost, in steps of which an evaluation has so many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<u64>,
 }
 
 /// Compiles, evaluates on every object, and prints.
@@ -64,12 +67,16 @@ fn complain(failures: &[Failure]) -> io::Result<()> {
 
 fn compile(expression: &str) -> anyhow::Result<Program> {
     let text = expression.trim();
-    if text.starts_with("cel:") || text.starts_with("helm:") {
-        bail!("this build evaluates JSONPath only; cel: and helm: are not in it");
+    if text.starts_with("helm:") {
+        bail!("JSONPath and CEL are evaluated here; for helm: use a profile");
     }
-    match json_path::compile(text) {
+    let (compiled, source) = match text.strip_prefix("cel:") {
+        Some(expression) => (cel::compile(expression), expression),
+        None => (json_path::compile(text), text),
+    };
+    match compiled {
         Ok(program) => Ok(program),
-        Err(error) => bail!("the path does not compile\n{}", error.point_at(text)),
+        Err(error) => bail!("the path does not compile\n{}", error.point_at(source)),
     }
 }
 
@@ -82,12 +89,16 @@ fn evaluate(program: &Program, projection: &Projection, manifest: &Manifest) -> 
         (namespace, name) => format!("{namespace}/{name}"),
     };
     let object = format!("{} {name}", text("/kind")).trim().to_owned();
+    let mut budget = Budget::DEFAULT;
     let found = serde_json::to_vec(&value)
         .map_err(|error| error.to_string())
-        .and_then(|bytes| on(program, projection, &bytes));
+        .and_then(|bytes| on(program, projection, &bytes, &mut budget));
+    let cost = program.is_cel().then(|| Budget::DEFAULT.steps() - budget.steps());
     match found {
-        Ok((value, kind)) => Outcome { object, value: Some(value), kind: Some(kind), error: None },
-        Err(error) => Outcome { object, value: None, kind: None, error: Some(error) },
+        Ok((value, kind)) => {
+            Outcome { object, value: Some(value), kind: Some(kind), error: None, cost }
+        }
+        Err(error) => Outcome { object, value: None, kind: None, error: Some(error), cost },
     }
 }
 
@@ -95,10 +106,10 @@ fn on(
     program: &Program,
     projection: &Projection,
     bytes: &[u8],
+    budget: &mut Budget,
 ) -> Result<(Value, &'static str), String> {
     let json: Json<'_> = read(bytes, projection).map_err(|error| error.to_string())?;
-    let mut budget = Budget::DEFAULT;
-    let value = program.value(&json, &mut budget).map_err(|error| {
+    let value = program.value(&json, budget).map_err(|error| {
         let before = program.source().get(..error.at).unwrap_or_default().chars().count();
         format!("{error}\n{}\n{}^", program.source(), " ".repeat(before))
     })?;
@@ -106,9 +117,10 @@ fn on(
 }
 
 fn human(projection: &Projection, outcomes: &[Outcome], out: &mut impl Write) -> io::Result<()> {
-    for Outcome { object, value, kind, error } in outcomes {
+    for Outcome { object, value, kind, error, cost } in outcomes {
+        let cost = cost.map(|cost| format!(", {cost} steps")).unwrap_or_default();
         match (value, kind, error) {
-            (Some(value), Some(kind), _) => writeln!(out, "{object}: {value} ({kind})")?,
+            (Some(value), Some(kind), _) => writeln!(out, "{object}: {value} ({kind}{cost})")?,
             (_, _, error) => {
                 let error = error.as_deref().unwrap_or_default().replace('\n', "\n  ");
                 writeln!(out, "{object}: error: {error}")?;

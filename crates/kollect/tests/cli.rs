@@ -486,7 +486,7 @@ spec:
     }
 
     #[test]
-    fn expressions_that_nothing_compiled_are_counted() {
+    fn expressions_are_compiled() {
         let profile = "apiVersion: kollect.dev/v1alpha1
 kind: KollectProfile
 metadata: {name: images}
@@ -494,13 +494,15 @@ spec:
   targetGVK: {version: v1, kind: Pod}
   attributes:
   - {name: a, path: '$.spec'}
-  - {name: b, path: 'cel:object.spec'}
+  - {name: b, path: 'cel:object.spec.size('}
   - {name: c, path: 'helm:release.chartVersion'}
 ";
         let run = with_input(&["validate", "-"], profile);
-        let expected = "1 object checked: 0 errors, 0 warnings\n\
-                        note: this build has no compiler for CEL; 1 expression not compiled\n";
-        assert_eq!(run.stdout, expected);
+        let expected = "error[PRO-05]: spec.attributes[1].path: Invalid value: \
+                        \"cel:object.spec.size(\": expected a value, not the end (character 22)";
+        assert!(run.stdout.contains(expected), "{}", run.stdout);
+        let run = with_input(&["validate", "-"], &profile.replace(".size(", ""));
+        assert_eq!(run.stdout, "1 object checked: 0 errors, 0 warnings\n");
     }
 
     #[test]
@@ -692,8 +694,24 @@ mod evaluating {
         let run = with_input(&["eval", "$.spec[x]"], POD);
         assert_eq!(run.code, Some(2));
         assert!(run.stderr.contains("\n$.spec[x]\n       ^ an index"), "{}", run.stderr);
-        let run = with_input(&["eval", "cel:object.spec"], POD);
-        assert!(run.stderr.contains("this build evaluates JSONPath only"), "{}", run.stderr);
+        let run = with_input(&["eval", "cel:object.spec + 'a' * 2"], POD);
+        assert_eq!(run.code, Some(2));
+        let expected = "\nobject.spec + 'a' * 2\n                  ^ * does not take string, int";
+        assert!(run.stderr.contains(expected), "{}", run.stderr);
+    }
+
+    #[test]
+    fn an_expression_has_a_value_a_cost_and_paths() {
+        let run = with_input(&["eval", "cel:object.spec.containers.map(c, c.image)"], POD);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let expected = "Pod shop/web: [\"a\",\"b\"] (a list, 368 steps)\n\
+                        reads $.spec.containers[*].image\n";
+        assert_eq!(run.stdout, expected);
+        let run = with_input(&["eval", "cel:object.spec.nothing"], POD);
+        assert_eq!(run.code, Some(1));
+        let expected = "Pod shop/web: error: there is no key nothing\n  \
+                        object.spec.nothing\n             ^\nreads $.spec.nothing\n";
+        assert_eq!(run.stdout, expected);
     }
 
     #[test]
@@ -722,8 +740,8 @@ spec:
         assert_eq!(run.stderr, "passed over, because they are no v1 Pod: 1\n");
         fs::write(profile, text.replace("$.spec.replicas", "cel:object.x")).unwrap();
         let run = with_input(&["eval", "--profile", profile], POD);
-        assert_eq!(run.code, Some(2));
-        assert!(run.stderr.contains("CEL is not in this build"), "{}", run.stderr);
+        assert_eq!(run.code, Some(1));
+        assert!(run.stderr.contains("attribute password: there is no key x"), "{}", run.stderr);
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Rules of KollectProfile.
 
 use kollect_api::{Attribute, ExportMode, Profile, ProfileSpec, annotation};
-use kollect_expr::json_path::{self, SyntaxError};
+use kollect_expr::{
+    cel::{self, Gives},
+    json_path::{self, SyntaxError},
+};
 use kollect_extract::helm;
 
 use crate::{
@@ -29,6 +32,7 @@ pub(crate) fn check(profile: &Profile, report: &mut Report) {
     secrets_stay_closed(profile, report);
     export_is_consistent(spec, report);
     pointers_are_sound(spec, report);
+    expressions_compile(spec, report);
     metrics_refer_to_attributes(spec, report);
     if spec.attributes.is_empty() && spec.export.is_none() {
         let detail = "neither attributes nor export is given: rows will hold identity only";
@@ -48,7 +52,7 @@ fn attributes_are_named(spec: &ProfileSpec, report: &mut Report) {
     }
 }
 
-/// PRO-03, PRO-04, PRO-06, PRO-07, PRO-W1: a path is one of the three forms.
+/// PRO-03, PRO-04, PRO-05, PRO-06, PRO-07, PRO-W1: a path is one of the three forms.
 fn path_has_a_form(path: &FieldPath, attribute: &Attribute, report: &mut Report) {
     let text = attribute.path.trim();
     if text.is_empty() {
@@ -59,6 +63,10 @@ fn path_has_a_form(path: &FieldPath, attribute: &Attribute, report: &mut Report)
     } else if let Some(expression) = text.strip_prefix("cel:") {
         if expression.trim().is_empty() {
             report.invalid(Rule::Pro06, path.clone(), text, "the expression after cel: is missing");
+        } else if let Err(SyntaxError { at, reason }) = cel::compile(expression) {
+            let at = text.len() - expression.len() + at;
+            let detail = placed(&SyntaxError { at, reason }, text);
+            report.invalid(Rule::Pro05, path.clone(), text, detail);
         }
     } else if text == "helm:release" {
         helm_field_may_leave(path, text, "", report);
@@ -74,10 +82,8 @@ fn path_has_a_form(path: &FieldPath, attribute: &Attribute, report: &mut Report)
 /// PRO-06 for JSONPath: it compiles, and names a field.
 fn json_path_compiles(path: &FieldPath, text: &str, report: &mut Report) {
     match json_path::compile(text) {
-        Err(SyntaxError { at, reason }) => {
-            let place = text.get(..at).unwrap_or(text).chars().count() + 1;
-            let detail = format!("{reason} (character {place})");
-            report.invalid(Rule::Pro06, path.clone(), text, detail);
+        Err(error) => {
+            report.invalid(Rule::Pro06, path.clone(), text, placed(&error, text));
         }
         Ok(_) if text.trim_matches(['{', '}', ' ', '$', '@']).is_empty() => {
             report.invalid(Rule::Pro06, path.clone(), text, "must name a field, such as $.spec");
@@ -87,6 +93,24 @@ fn json_path_compiles(path: &FieldPath, text: &str, report: &mut Report) {
             report.warn(Rule::ProW1, path.clone(), detail);
         }
         Ok(_) => {}
+    }
+}
+
+/// What is wrong with an expression, and at which of its characters.
+pub(crate) fn placed(SyntaxError { at, reason }: &SyntaxError, source: &str) -> String {
+    let place = source.get(..*at).unwrap_or(source).chars().count() + 1;
+    format!("{reason} (character {place})")
+}
+
+/// PRO-05: what says what is dropped from copies compiles, and gives pointers.
+fn expressions_compile(spec: &ProfileSpec, report: &mut Report) {
+    let prune = spec.export.as_ref().and_then(|export| export.prune.as_ref());
+    let expressions = prune.map(|prune| prune.cel.as_slice()).unwrap_or_default();
+    for (at, expression) in expressions.iter().enumerate() {
+        if let Err(error) = cel::compile_giving(expression, Gives::Texts) {
+            let path = FieldPath::of("spec.export.prune.cel").index(at);
+            report.invalid(Rule::Pro05, path, expression, placed(&error, expression));
+        }
     }
 }
 

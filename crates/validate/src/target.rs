@@ -1,14 +1,18 @@
 //! Rules of KollectTarget and KollectClusterTarget.
 
 use kollect_api::{
-    ClusterTarget, CollectionFilter, GroupVersionKind, NamespacedRef, Profile, ScopeCeiling, Target,
+    ClusterTarget, CollectionFilter, GroupVersionKind, NamespacedRef, Profile, ScopeCeiling,
+    Target, annotation,
 };
+use kollect_expr::cel::{self, Gives};
 
 use crate::{
     names,
     object::DEFAULT_NAMESPACE,
+    profile::placed,
     report::{FieldPath, Report},
     rule::Rule,
+    secret_guard::{self, Reading},
     selector,
     surroundings::Surroundings,
 };
@@ -103,7 +107,7 @@ pub(crate) fn namespaced_ref(
     }
 }
 
-/// TGT-02, TGT-03, TGT-08, TGT-09: what both kinds of target filter by.
+/// TGT-02, TGT-03, TGT-04, TGT-08, TGT-09: what both kinds of target filter by.
 fn filter_is_sound(filter: &CollectionFilter, profile: Option<&Profile>, report: &mut Report) {
     let spec = FieldPath::of("spec");
     let lists = [
@@ -123,6 +127,9 @@ fn filter_is_sound(filter: &CollectionFilter, profile: Option<&Profile>, report:
         selector::labels(&path.field("matchLabels"), &rule.match_labels, report);
         let path_of_expressions = path.field("matchExpressions");
         selector::requirements(&path_of_expressions, &rule.match_expressions, report);
+        if let Some(policy) = &rule.match_policy {
+            policy_is_sound(path.field("matchPolicy"), policy, profile, report);
+        }
         if let Some(profile) = profile.filter(|profile| !profile.spec.target_gvk.is(&rule.gvk)) {
             let detail = format!(
                 "the profile reads {}, and only that kind is watched",
@@ -130,6 +137,32 @@ fn filter_is_sound(filter: &CollectionFilter, profile: Option<&Profile>, report:
             );
             report.invalid(Rule::Tgt09, path.field("gvk"), &rule.gvk.to_string(), detail);
         }
+    }
+}
+
+/// TGT-04: a policy compiles, can be a boolean, and does not tell what the data
+/// of a Secret is by which rows there are.
+fn policy_is_sound(path: FieldPath, policy: &str, profile: Option<&Profile>, report: &mut Report) {
+    let program = match cel::compile_giving(policy, Gives::Bool) {
+        Ok(program) => program,
+        Err(error) => {
+            report.invalid(Rule::Tgt04, path, policy, placed(&error, policy));
+            return;
+        }
+    };
+    let closed = profile.is_some_and(|profile| {
+        let annotations = profile.metadata.annotations.as_ref();
+        let allowed = annotations.and_then(|all| all.get(annotation::ALLOW_SECRET_EXTRACTION));
+        profile.spec.target_gvk.is_core_secret() && allowed.is_none_or(|value| value != "true")
+    });
+    if let Reading::Data(why) = secret_guard::judge(Ok(program))
+        && closed
+    {
+        let detail = format!(
+            "{why}; the annotation {}: \"true\" on the profile would permit it",
+            annotation::ALLOW_SECRET_EXTRACTION
+        );
+        report.forbidden(Rule::Tgt04, path, detail);
     }
 }
 

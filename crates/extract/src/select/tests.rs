@@ -101,7 +101,7 @@ fn refusal(
     object: &Json<'static>,
     namespace: Option<&Namespace>,
 ) -> Option<Skip> {
-    selection.refusal(&Header::of(object), namespace)
+    selection.refusal(&Header::of(object), namespace, |_| true)
 }
 
 #[test]

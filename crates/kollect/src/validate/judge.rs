@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kollect_api::{CollectionFilter, annotation};
+use kollect_api::annotation;
 use kollect_validate::{
     FieldPath, Kind, KnownSecret, Object, Policy, Reference, Review, Rule, Segment, Surroundings,
     Violation, references, review,
@@ -19,8 +19,6 @@ pub(crate) struct Verdict {
     pub(super) checked: usize,
     /// Objects of other kinds.
     pub(super) passed_over: usize,
-    /// CEL expressions, which nothing has compiled.
-    pub(super) uncompiled: usize,
     pub(super) findings: Vec<Finding>,
     pub(super) failures: Vec<Failure>,
     /// Every object of ours that could be read, as the API server would store
@@ -69,14 +67,8 @@ impl Verdict {
 /// Judges every object, and then what holds between them.
 pub(crate) fn judge(found: Found, policy: Policy, strict: bool) -> Verdict {
     let Found { manifests, failures } = found;
-    let mut verdict = Verdict {
-        checked: 0,
-        passed_over: 0,
-        uncompiled: 0,
-        findings: Vec::new(),
-        failures,
-        objects: Vec::new(),
-    };
+    let mut verdict =
+        Verdict { checked: 0, passed_over: 0, findings: Vec::new(), failures, objects: Vec::new() };
     let mut ours = Vec::new();
     let mut around = Surroundings { policy, ..Surroundings::default() };
     for manifest in &manifests {
@@ -110,7 +102,6 @@ pub(crate) fn judge(found: Found, policy: Policy, strict: bool) -> Verdict {
             let text = found.to_string();
             verdict.findings.push(place.finding(Severity::Warning, found.rule, &found.path, text));
         }
-        verdict.uncompiled += object.as_ref().map_or(0, expressions);
         objects.extend(object.map(|object| (place, object)));
     }
     verdict.findings.extend(duplicates(&objects));
@@ -135,24 +126,6 @@ fn learn(ours: &[(&Manifest, Kind, Value)], around: &mut Surroundings) {
             Some(Object::ClusterScope(scope)) => around.cluster_scopes.push(*scope),
             _ => {}
         }
-    }
-}
-
-/// How many CEL expressions an object holds.
-fn expressions(object: &Object) -> usize {
-    let policies = |filter: &CollectionFilter| {
-        filter.resource_rules.iter().filter(|rule| rule.match_policy.is_some()).count()
-    };
-    match object {
-        Object::Profile(profile) => {
-            let of_attributes = profile.spec.attributes.iter();
-            let prune = profile.spec.export.as_ref().and_then(|export| export.prune.as_ref());
-            of_attributes.filter(|attribute| attribute.path.trim().starts_with("cel:")).count()
-                + prune.map_or(0, |prune| prune.cel.len())
-        }
-        Object::Target(target) => policies(&target.spec.filter),
-        Object::ClusterTarget(target) => policies(&target.spec.filter),
-        _ => 0,
     }
 }
 

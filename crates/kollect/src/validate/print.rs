@@ -40,13 +40,7 @@ pub(crate) fn human(verdict: &Verdict, out: &mut impl Write) -> io::Result<()> {
         0 => writeln!(out)?,
         other => writeln!(out, " ({} of other kinds passed over)", counted(other, "object"))?,
     }
-    match verdict.uncompiled {
-        0 => Ok(()),
-        number => {
-            let expressions = counted(number, "expression");
-            writeln!(out, "note: this build has no compiler for CEL; {expressions} not compiled")
-        }
-    }
+    Ok(())
 }
 
 /// For programs: everything in one object.

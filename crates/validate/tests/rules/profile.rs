@@ -104,7 +104,22 @@ fn attributes() -> Vec<Case> {
 }
 
 /// Paths that are none of the three forms, and what is said about them.
-const UNSOUND: [(Rule, &str, &str); 14] = [
+const UNSOUND: [(Rule, &str, &str); 17] = [
+    (
+        Rule::Pro05,
+        "cel:object.spec +",
+        r#"spec.attributes[0].path: Invalid value: "cel:object.spec +": expected a value, not the end (character 18)"#,
+    ),
+    (
+        Rule::Pro05,
+        "cel: 1 + 'a'",
+        r#"spec.attributes[0].path: Invalid value: "cel: 1 + 'a'": + does not take int, string (character 8)"#,
+    ),
+    (
+        Rule::Pro05,
+        "cel:lists.range(9000000000).map(x, x)",
+        r#"spec.attributes[0].path: Invalid value: "cel:lists.range(9000000000).map(x, x)": this costs at least 441000000072 steps, and 10000000 are allowed (character 5)"#,
+    ),
     (
         Rule::Pro04,
         "object.spec.replicas",
@@ -185,6 +200,7 @@ fn paths() -> Vec<Case> {
         "{.metadata.annotations['a}b']}",
         r"{.metadata.annotations['it\'s']}",
         "cel:object.spec.replicas",
+        "cel:object.spec.template.spec.containers.map(c, c.image)",
         " cel:{'a': object.spec} ",
         "helm:release.chartVersion",
     ];
@@ -274,7 +290,17 @@ fn pointers() -> Vec<Case> {
         let export = json!({ "mode": "Resource", "prune": { "jsonPointers": [pointer] } });
         deployments(json!({ "export": export }))
     };
+    let expresses = |expression: &str| {
+        let export = json!({ "mode": "Resource", "prune": { "cel": [expression] } });
+        deployments(json!({ "export": export }))
+    };
     vec![
+        accepted(Rule::Pro05, expresses("object.spec.containers.map(c, '/spec/' + c.name)")),
+        refused(
+            Rule::Pro05,
+            expresses("'/spec'"),
+            r#"spec.export.prune.cel[0]: Invalid value: "'/spec'": a list of strings is needed, and this is string (character 1)"#,
+        ),
         accepted(Rule::Pro11, drops("/metadata/annotations/example.org~1build~0x")),
         refused(
             Rule::Pro11,

@@ -91,7 +91,7 @@ const CLOSED: [(&str, &str); 15] = [
     ),
     (
         "cel:object['metadata' == '' ? 'kind' : 'data']",
-        r#"spec.attributes[0].path: Forbidden: can read the whole Secret; the annotation kollect.dev/allow-secret-extraction: "true" on the profile would permit it"#,
+        r#"spec.attributes[0].path: Forbidden: reads the data of Secrets; the annotation kollect.dev/allow-secret-extraction: "true" on the profile would permit it"#,
     ),
     (
         "$.metadata.annotations",

@@ -31,6 +31,7 @@ pub(crate) fn cases() -> Vec<Case> {
         references(),
         namespaces(),
         rules(),
+        policies(),
         modes(),
         kinds(),
         ceiling(),
@@ -38,6 +39,47 @@ pub(crate) fn cases() -> Vec<Case> {
         selectors_of_rules(),
     ]
     .concat()
+}
+
+fn policies() -> Vec<Case> {
+    let asks = |policy: &str| {
+        let mut rule = rule_for("Deployment");
+        rule["matchPolicy"] = json!(policy);
+        target(json!({ "resourceRules": [rule] }))
+    };
+    let of_secrets = |policy: &str| {
+        let gvk = json!({ "version": "v1", "kind": "Secret" });
+        target(json!({ "resourceRules": [{ "gvk": gvk, "matchPolicy": policy }] }))
+    };
+    let secrets = |allowed: &str| {
+        let gvk = json!({ "version": "v1", "kind": "Secret" });
+        let mut profile = object(Kind::Profile, "images", json!({ "targetGVK": gvk }));
+        profile["metadata"]["annotations"] =
+            json!({ "kollect.dev/allow-secret-extraction": allowed });
+        profile
+    };
+    vec![
+        accepted(Rule::Tgt04, asks("object.spec.replicas > 1")),
+        accepted(Rule::Tgt04, asks("object.spec.paused")),
+        refused(
+            Rule::Tgt04,
+            asks("object.spec.replicas >"),
+            r#"spec.resourceRules[0].matchPolicy: Invalid value: "object.spec.replicas >": expected a value, not the end (character 23)"#,
+        ),
+        refused(
+            Rule::Tgt04,
+            asks("size(object.spec)"),
+            r#"spec.resourceRules[0].matchPolicy: Invalid value: "size(object.spec)": a bool is needed, and this is int (character 1)"#,
+        ),
+        accepted(Rule::Tgt04, of_secrets("object.type == 'Opaque'")).beside(secrets("false")),
+        accepted(Rule::Tgt04, of_secrets("object.data.x == 'y'")).beside(secrets("true")),
+        refused(
+            Rule::Tgt04,
+            of_secrets("object.data.x.startsWith('y')"),
+            "spec.resourceRules[0].matchPolicy: Forbidden: reads the data of Secrets; the annotation kollect.dev/allow-secret-extraction: \"true\" on the profile would permit it",
+        )
+        .beside(secrets("false")),
+    ]
 }
 
 fn references() -> Vec<Case> {
