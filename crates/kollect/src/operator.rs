@@ -32,8 +32,8 @@ pub(crate) fn run(args: &OperatorArgs) -> anyhow::Result<ExitCode> {
             operate(client, settings(args), around, signalled()).await;
             return Ok(ExitCode::SUCCESS);
         };
-        let host = env::var("HOSTNAME").unwrap_or_else(|_| "kollect".to_owned());
-        let identity = format!("{host}_{writer}");
+        let host = env::var_os("HOSTNAME").and_then(|name| name.into_string().ok());
+        let identity = format!("{}_{writer}", host.as_deref().unwrap_or("kollect"));
         let namespace = &args.leader_elect_namespace;
         let (own, time) = (client.clone(), Arc::clone(&clock));
         let contest = Arc::new(Contest::new(own, time, namespace, &identity, terms));

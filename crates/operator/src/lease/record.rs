@@ -159,7 +159,7 @@ mod tests {
             holder: holder.to_owned(),
             acquired: None,
             renewed: Timestamp::from_second(renewed).ok(),
-            lease: Duration::from_secs(60),
+            lease: Duration::from_mins(1),
             transitions: 3,
             version: Some("7".to_owned()),
         }
