@@ -2,8 +2,10 @@
 //!
 //! They are built once from the versions in `testenv/go.mod` and kept outside
 //! the work tree, in a directory named for everything that decides what is in
-//! it: another version is another directory.
+//! it: another version is another directory. Servers that every distribution
+//! has are Debian's.
 
+mod debian;
 mod build;
 mod cache;
 mod recipe;
@@ -30,6 +32,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 
 /// The directory that holds the servers; builds them if need be.
 pub(crate) fn ensure(root: &Path) -> Result<PathBuf> {
+    debian::ensure(root)?;
     if let Some(given) = run::setting(ASSETS)? {
         return given_by_the_user(&given);
     }
