@@ -28,6 +28,7 @@ mod sqlite;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod local;
+mod files;
 mod file;
 mod open;
 pub mod layout;
