@@ -57,10 +57,6 @@ impl Copies {
         Self { spec, trees: Mutex::default() }
     }
 
-    pub(crate) fn spec(&self) -> &SnapshotSinkSpec {
-        &self.spec
-    }
-
     /// How the rows of an export are laid out.
     pub(crate) fn layout(&self, export: &Export) -> Result<Layout, SinkError> {
         Layout::resolve(&self.spec, &export.schema)

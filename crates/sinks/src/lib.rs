@@ -30,6 +30,8 @@ pub mod conformance;
 mod local;
 mod files;
 mod file;
+#[cfg(feature = "git")]
+mod git;
 mod open;
 pub mod layout;
 pub mod encode;
@@ -46,6 +48,8 @@ pub use deliver::{
     state::{Family, PairKey, PairState, Phase, SinkKey, Turn, Work},
 };
 pub use file::{FileSink, destination::FileDestination};
+#[cfg(feature = "git")]
+pub use git::{GitSink, settings::GitError};
 pub use local::{LocalPathError, LocalPaths};
 pub use memory::{MemoryDestination, MemorySink};
 pub use open::{BACKENDS, Manner, OpenError, Opener, SinkSpec};

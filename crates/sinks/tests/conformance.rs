@@ -2,6 +2,8 @@
 
 mod conformance {
     mod file;
+    #[cfg(feature = "git")]
+    mod git;
     pub(crate) mod local;
     mod memory;
     #[cfg(feature = "sqlite")]

@@ -1,0 +1,90 @@
+//! Packs: many objects in one stream.
+//!
+//! What we send is never a difference to another object: a commit is made of
+//! few and small objects. What we are sent may be.
+
+pub(super) mod inflate;
+pub(super) mod entry;
+pub(super) mod delta;
+pub(super) mod spool;
+pub(super) mod received;
+pub(super) mod index;
+
+use std::io;
+
+use flate2::{Compress, Compression, FlushCompress, Status};
+
+use super::object::{Checksum, Id, Kind};
+
+/// Objects above this size are not put together in memory. No file of ours
+/// comes near it, and files of others are passed over.
+pub(super) const LARGEST: u64 = 256 << 20;
+
+/// A pack in the making.
+pub(super) struct Pack {
+    bytes: Vec<u8>,
+    objects: Vec<Packed>,
+    deflate: Compress,
+}
+
+/// An object in a pack.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packed {
+    pub(super) id: Id,
+    pub(super) offset: u64,
+    /// Of the bytes in the pack.
+    pub(super) checksum: u32,
+}
+
+/// A pack that is complete.
+pub(super) struct Finished {
+    pub(super) bytes: Vec<u8>,
+    pub(super) objects: Vec<Packed>,
+    /// What the pack ends in.
+    pub(super) checksum: [u8; 20],
+}
+
+impl Pack {
+    pub(super) fn new() -> Self {
+        let bytes = b"PACK\0\0\0\x02\0\0\0\0".to_vec();
+        // Fast, because a pack is written once and repacked by the server.
+        let deflate = Compress::new(Compression::fast(), true);
+        Self { bytes, objects: Vec::new(), deflate }
+    }
+
+    pub(super) fn add(&mut self, id: Id, kind: Kind, content: &[u8]) -> io::Result<()> {
+        let offset = self.bytes.len();
+        entry::write_header(kind, content.len() as u64, &mut self.bytes);
+        self.deflate(content)?;
+        let mut checksum = flate2::Crc::new();
+        checksum.update(self.bytes.get(offset..).unwrap_or_default());
+        self.objects.push(Packed { id, offset: offset as u64, checksum: checksum.sum() });
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<Finished> {
+        let count = u32::try_from(self.objects.len()).map_err(io::Error::other)?;
+        if let Some(place) = self.bytes.get_mut(8..12) {
+            place.copy_from_slice(&count.to_be_bytes());
+        }
+        let mut hash = Checksum::new();
+        hash.update(&self.bytes);
+        let checksum = hash.finish();
+        self.bytes.extend_from_slice(&checksum);
+        Ok(Finished { bytes: self.bytes, objects: self.objects, checksum })
+    }
+
+    fn deflate(&mut self, mut rest: &[u8]) -> io::Result<()> {
+        self.deflate.reset();
+        loop {
+            self.bytes.reserve(rest.len() / 2 + 64);
+            let before = self.deflate.total_in();
+            let status = self.deflate.compress_vec(rest, &mut self.bytes, FlushCompress::Finish)?;
+            let taken = usize::try_from(self.deflate.total_in() - before).unwrap_or(usize::MAX);
+            rest = rest.get(taken..).unwrap_or_default();
+            if status == Status::StreamEnd {
+                return Ok(());
+            }
+        }
+    }
+}
