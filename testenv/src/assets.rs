@@ -89,7 +89,7 @@ fn decide(
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test has no arguments to take settings from")]
-fn setting(name: &str) -> Option<String> {
+pub(crate) fn setting(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 

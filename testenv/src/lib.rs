@@ -12,7 +12,8 @@
 //!   start a pod) does not happen.
 //!
 //! Start reading in `control_plane.rs`; how the servers are kept from being
-//! left behind is in `keeper.rs`.
+//! left behind is in `keeper.rs`. [`GitServer`] and [`SshServer`] are stock Git
+//! behind https and behind ssh.
 //!
 //! ```no_run
 //! # use kollect_testenv::ControlPlane;
@@ -33,11 +34,13 @@ mod launch;
 mod keeper;
 mod ready;
 mod certificates;
+mod git;
 
 pub use access::AccessError;
 pub use assets::{Assets, MissingServers, assets};
 pub use certificates::CertificateError;
 pub use control_plane::{ControlPlane, StartError};
+pub use git::{GitServer, GitServerError, Protocol, SshServer, git, has_sshd};
 pub use keeper::Processes;
 pub use kubectl::{Kubectl, Output};
 pub use launch::PrepareError;

@@ -16,6 +16,8 @@ pub(crate) mod destination;
 pub(crate) mod settings;
 mod message;
 mod local;
+mod network;
+mod http;
 
 use std::{
     collections::HashMap,
@@ -34,8 +36,10 @@ use self::{
     branch::{Branch, Occasion},
     destination::{GitDestination, State},
     error::Fault,
+    http::{HttpSettings, HttpWire},
     known::Known,
     local::LocalRemote,
+    network::NetworkRemote,
     object::Id,
     objects::Objects,
     remote::Remote,
@@ -43,7 +47,9 @@ use self::{
     stage::{Reader, Stage},
 };
 use crate::{
+    credentials::Credentials,
     files::{Copies, abandoned, neighbours::Neighbours},
+    guard::Guard,
     progress::Progress,
     sink::{Export, Farewell, InventoryKey, Receipt, Sink, SinkError, Wrote},
 };
@@ -101,12 +107,27 @@ impl Plan {
         self,
         destination: Arc<GitDestination>,
         local: Option<PathBuf>,
+        (guard, credentials): (&Guard, &Credentials),
     ) -> Result<GitSink, GitError> {
+        let GitSettings { branch, depth, .. } = &self.settings;
         let remote: Box<dyn Remote + Send> = match (&self.location, local) {
-            (Location::Local(_), Some(path)) => {
-                Box::new(LocalRemote::new(path, &self.settings.branch))
+            (Location::Local(_), Some(path)) => Box::new(LocalRemote::new(path, branch)),
+            (Location::Local(_), None) => return Err(GitError::Endpoint("names no path")),
+            (Location::Http(address), _) => {
+                let git = self.spec.git.as_ref();
+                let trust = settings::trust(&self.spec, credentials)?;
+                let wire = HttpWire::new(HttpSettings {
+                    address: address.clone(),
+                    login: settings::login(credentials),
+                    eager: git.and_then(|git| git.force_basic_auth).unwrap_or_default(),
+                    tls: Arc::new(http::tls::client(&trust)?),
+                    guard: guard.clone(),
+                });
+                Box::new(NetworkRemote::new(Box::new(wire), branch, *depth))
             }
-            _ => return Err(GitError::Endpoint("only file:// is in this build")),
+            (Location::Ssh(_), _) => {
+                return Err(GitError::Endpoint("ssh is not in this build; use https://"));
+            }
         };
         Ok(GitSink(Arc::new(Shared {
             destination,
@@ -260,7 +281,8 @@ impl Shared {
             files: HashMap::new(),
         };
         let done = work(&mut branch, neighbours);
-        state.objects.sweep(root);
+        let State { objects, known, .. } = &mut *state;
+        objects.sweep(known.at.map(|(_, root)| root));
         done
     }
 }

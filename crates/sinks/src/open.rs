@@ -21,6 +21,7 @@ use crate::{
     deliver::state::SinkKey,
     deliver::{pair::Unit, state::Family},
     file::{FileSink, destination::FileDestination},
+    guard::Guard,
     layout::{Layout, LayoutError},
     local::{LocalPathError, LocalPaths},
     schema::Schema,
@@ -79,6 +80,7 @@ pub enum OpenError {
 #[derive(Debug)]
 pub struct Opener {
     local: LocalPaths,
+    guard: Guard,
     directories: Shared<PathBuf, FileDestination>,
     #[cfg(feature = "git")]
     branches: Shared<String, GitDestination>,
@@ -87,9 +89,11 @@ pub struct Opener {
 }
 
 impl Opener {
-    pub fn new(local: LocalPaths) -> Self {
+    /// Opens what these paths and this guard allow.
+    pub fn new(local: LocalPaths, guard: Guard) -> Self {
         Self {
             local,
+            guard,
             directories: Shared::default(),
             #[cfg(feature = "git")]
             branches: Shared::default(),
@@ -104,7 +108,7 @@ impl Opener {
         &self,
         sink: &SinkKey,
         spec: &SinkSpec,
-        _credentials: &Credentials,
+        credentials: &Credentials,
     ) -> Result<Arc<dyn Sink>, OpenError> {
         let namespace = sink.namespace.as_str();
         match spec {
@@ -122,7 +126,7 @@ impl Opener {
                 let local = local.transpose()?;
                 let identity = plan.identity(local.as_ref());
                 let destination = self.branches.at(identity, |_| GitDestination::new());
-                Ok(Arc::new(plan.open(destination, local)?))
+                Ok(Arc::new(plan.open(destination, local, (&self.guard, credentials))?))
             }
             #[cfg(feature = "sqlite")]
             SinkSpec::Database(spec) if spec.sink_type == DatabaseType::Sqlite => {

@@ -153,7 +153,7 @@ fn write_pack(repository: &Repository, pack: &Finished) -> io::Result<()> {
     let index = index::encode(&pack.objects, pack.checksum)?;
     let folder = "objects/pack";
     repository.dir().create_dir_all(folder)?;
-    for (bytes, end) in [(&pack.bytes, "pack"), (&index, "idx")] {
+    for (bytes, end) in [(&pack.bytes[..], "pack"), (&index, "idx")] {
         // Git removes what is called so when it is old.
         let aside = format!("{folder}/tmp_{end}_{name}_{}", std::process::id());
         let mut options = OpenOptions::new();

@@ -12,6 +12,7 @@ pub(super) mod index;
 
 use std::io;
 
+use bytes::Bytes;
 use flate2::{Compress, Compression, FlushCompress, Status};
 
 use super::object::{Checksum, Id, Kind};
@@ -38,7 +39,7 @@ pub(super) struct Packed {
 
 /// A pack that is complete.
 pub(super) struct Finished {
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Bytes,
     pub(super) objects: Vec<Packed>,
     /// What the pack ends in.
     pub(super) checksum: [u8; 20],
@@ -71,7 +72,7 @@ impl Pack {
         hash.update(&self.bytes);
         let checksum = hash.finish();
         self.bytes.extend_from_slice(&checksum);
-        Ok(Finished { bytes: self.bytes, objects: self.objects, checksum })
+        Ok(Finished { bytes: self.bytes.into(), objects: self.objects, checksum })
     }
 
     fn deflate(&mut self, mut rest: &[u8]) -> io::Result<()> {

@@ -2,9 +2,14 @@
 
 use std::path::PathBuf;
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use kollect_api::{Git, GitAuthType, PushPolicy, SnapshotSinkSpec};
 
-use super::message::Message;
+use super::{
+    http::{Login, tls::Trust},
+    message::Message,
+};
+use crate::credentials::Credentials;
 
 /// Where a repository is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,6 +215,38 @@ fn is_branch(name: &str) -> bool {
             let ends = part.ends_with('.') || part.ends_with(".lock");
             !part.is_empty() && !part.starts_with('.') && !ends
         })
+}
+
+/// As whom to log in over http, if as anybody: a token counts more than a
+/// password.
+pub(super) fn login(credentials: &Credentials) -> Option<Login> {
+    let token = credentials.get(&["token"]);
+    let password = token.or_else(|| credentials.get(&["password"]))?.to_owned();
+    let user = credentials.get(&["username"]);
+    let user = user.unwrap_or(if token.is_some() { "x-access-token" } else { "git" }).to_owned();
+    Some(Login { user, password })
+}
+
+/// Who may answer for the server.
+pub(super) fn trust(spec: &SnapshotSinkSpec, credentials: &Credentials) -> Result<Trust, GitError> {
+    let Some(tls) = &spec.common.tls else { return Ok(Trust::System) };
+    if tls.insecure_skip_verify == Some(true) {
+        return Ok(Trust::Anybody);
+    }
+    if let Some(bundle) = &tls.ca_bundle {
+        let unusable = |error: String| GitError::Tls(format!("caBundle: {error}"));
+        let joined: String = bundle.split_whitespace().collect();
+        let pem = BASE64_STANDARD.decode(joined).map_err(|error| unusable(error.to_string()))?;
+        let pem = String::from_utf8(pem).map_err(|error| unusable(error.to_string()))?;
+        return Ok(Trust::Also(pem));
+    }
+    if tls.ca_secret_ref.is_none() {
+        return Ok(Trust::System);
+    }
+    let pem = credentials.get(&["tls.crt", "ca.crt", "ca.pem"]);
+    let missing =
+        || GitError::Tls("the Secret of caSecretRef has no tls.crt, ca.crt or ca.pem".to_owned());
+    Ok(Trust::Also(pem.ok_or_else(missing)?.to_owned()))
 }
 
 /// What tells one branch from all others, for those who share it.

@@ -1,44 +1,77 @@
 //! Commits on a branch: one file for each row, and one for all.
 
 use std::{
-    fs,
+    fmt, fs,
     path::{Path, PathBuf},
-    process::Command,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use async_trait::async_trait;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use kollect_inventory::{Row, envelope, sort};
 use kollect_sinks::{
     InventoryKey, Sink, Unit,
     conformance::{Destination, Opening, Tampering},
 };
+use kollect_testenv::{GitServer, Protocol, git};
 use tempfile::TempDir;
 
-use super::local;
-use crate::support::{conforms, finds_every_mutant};
+use super::local::{self, DOCUMENT, Reach, TREE};
+use crate::support::conforms;
 
-#[derive(Debug)]
+/// A repository and how it is reached.
 struct Repository {
-    kind: &'static str,
-    directory: TempDir,
+    layout: &'static str,
+    path: PathBuf,
+    reach: Reach,
+    /// The same as somebody who may not.
+    stranger: Option<Reach>,
+    _directory: Option<TempDir>,
 }
 
+impl fmt::Debug for Repository {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Repository").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// Counts repositories, so that each has a name of its own.
+static COUNTER: AtomicU32 = AtomicU32::new(0);
+
 impl Repository {
-    fn make(kind: &'static str) -> Opening {
+    fn on_disk(layout: &'static str) -> Opening {
         Box::pin(async move {
             let directory = TempDir::new().map_err(said)?;
             git(directory.path(), &["init", "--quiet", "--bare", "copy.git"])?;
-            Ok(Box::new(Self { kind, directory }) as Box<dyn Destination>)
+            let path = directory.path().join("copy.git");
+            let reach =
+                Reach { endpoint: format!("file://{}", path.display()), ..Reach::default() };
+            let (stranger, _directory) = (None, Some(directory));
+            Ok(Box::new(Self { layout, path, reach, stranger, _directory }) as Box<dyn Destination>)
         })
     }
 
-    fn path(&self) -> PathBuf {
-        self.directory.path().join("copy.git")
+    fn over_https(
+        server: &GitServer,
+        layout: &'static str,
+        settings: &'static [(&str, &str)],
+    ) -> Opening {
+        let name = format!("copy-{}.git", COUNTER.fetch_add(1, Ordering::Relaxed));
+        let path = server.repository(&name, settings).map_err(said);
+        let reach = https(server, &name);
+        let mut stranger = reach.clone();
+        stranger.secret.insert("token".to_owned(), "guessed".to_owned());
+        Box::pin(async move {
+            let (path, stranger, _directory) = (path?, Some(stranger), None);
+            Ok(Box::new(Self { layout, path, reach, stranger, _directory }) as Box<dyn Destination>)
+        })
     }
 
     fn tip(&self) -> Option<String> {
-        git(&self.path(), &["rev-parse", "--verify", "--quiet", "refs/heads/main"]).ok()
+        git(&self.path, &["rev-parse", "--verify", "--quiet", "refs/heads/main"]).ok()
     }
 
     /// The branch as stock Git checks it out; nothing if there is none.
@@ -47,7 +80,7 @@ impl Repository {
             return Ok(None);
         }
         let clone = TempDir::new().map_err(said)?;
-        let from = format!("file://{}", self.path().display());
+        let from = format!("file://{}", self.path.display());
         git(clone.path(), &["clone", "--quiet", "--depth", "1", "--branch", "main", &from, "."])?;
         Ok(Some(clone))
     }
@@ -60,8 +93,8 @@ impl Repository {
         inventory: &InventoryKey,
     ) -> Result<Vec<PathBuf>, String> {
         let home = clone.join(cluster);
-        match self.kind {
-            "git-document" => {
+        match self.layout {
+            DOCUMENT => {
                 let file =
                     home.join(&inventory.namespace).join(format!("{}.ndjson", inventory.name));
                 Ok(if file.exists() { vec![file] } else { Vec::new() })
@@ -74,11 +107,16 @@ impl Repository {
 #[async_trait]
 impl Destination for Repository {
     fn unit(&self) -> Unit {
-        if self.kind == "git-document" { Unit::Document } else { Unit::Rows }
+        if self.layout == DOCUMENT { Unit::Document } else { Unit::Rows }
     }
 
     async fn open(&self, cluster: &str) -> Result<Arc<dyn Sink>, String> {
-        Ok(local::open(self.kind, &self.path(), cluster)?.0)
+        local::open_git(&self.reach, cluster, self.layout)
+    }
+
+    async fn open_as_stranger(&self, cluster: &str) -> Result<Option<Arc<dyn Sink>>, String> {
+        let open = |reach: &Reach| local::open_git(reach, cluster, self.layout);
+        self.stranger.as_ref().map(open).transpose()
     }
 
     async fn read(
@@ -119,7 +157,7 @@ impl Destination for Repository {
     }
 
     async fn fingerprint(&self) -> Result<String, String> {
-        let packs = super::file::files_below(&self.path().join("objects")).map_err(said)?;
+        let packs = super::file::files_below(&self.path.join("objects")).map_err(said)?;
         Ok(format!("{:?} {packs:?}", self.tip()))
     }
 
@@ -128,42 +166,47 @@ impl Destination for Repository {
     }
 }
 
-/// Runs stock Git, as nobody in particular.
-fn git(directory: &Path, arguments: &[&str]) -> Result<String, String> {
-    let who = [("NAME", "Somebody"), ("EMAIL", "somebody@example.org")];
-    let who = ["AUTHOR", "COMMITTER"]
-        .iter()
-        .flat_map(|role| who.map(|(what, value)| (format!("GIT_{role}_{what}"), value)));
-    let output = Command::new("git")
-        .current_dir(directory)
-        .args(arguments)
-        .envs(who)
-        .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")])
-        .output()
-        .map_err(said)?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    if output.status.success() {
-        Ok(text(&output.stdout))
-    } else {
-        Err(format!("git {arguments:?}: {}", text(&output.stderr)))
-    }
+/// How a repository of a server is reached by those who may.
+pub(crate) fn https(server: &GitServer, name: &str) -> Reach {
+    let (user, password) = server.login();
+    let secret = [("username", user), ("token", password)];
+    let secret = secret.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let tls = serde_json::json!({"caBundle": BASE64_STANDARD.encode(server.authority())});
+    let more = serde_json::Map::from_iter([("tls".to_owned(), tls)]);
+    Reach { endpoint: server.url(name), secret: secret.into(), more }
 }
 
 fn said(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
+/// Files are left out of what such a server sends.
+const FILTERS: &[(&str, &str)] = &[("uploadpack.allowFilter", "true")];
+
 #[tokio::test]
 async fn a_tree_in_a_repository_on_disk_conforms() {
-    conforms(&|| Repository::make("git-tree")).await;
+    conforms(&|| Repository::on_disk(TREE)).await;
 }
 
 #[tokio::test]
 async fn a_document_in_a_repository_on_disk_conforms() {
-    conforms(&|| Repository::make("git-document")).await;
+    conforms(&|| Repository::on_disk(DOCUMENT)).await;
 }
 
 #[tokio::test]
-async fn a_bug_in_a_tree_on_a_branch_is_found() {
-    finds_every_mutant(&|| Repository::make("git-tree")).await;
+async fn a_tree_behind_https_conforms() {
+    let server = GitServer::start(Protocol::Any).unwrap();
+    conforms(&|| Repository::over_https(&server, TREE, FILTERS)).await;
+}
+
+#[tokio::test]
+async fn a_document_behind_https_without_filters_conforms() {
+    let server = GitServer::start(Protocol::Any).unwrap();
+    conforms(&|| Repository::over_https(&server, DOCUMENT, &[])).await;
+}
+
+#[tokio::test]
+async fn a_tree_behind_an_old_server_conforms() {
+    let server = GitServer::start(Protocol::First).unwrap();
+    conforms(&|| Repository::over_https(&server, TREE, &[])).await;
 }

@@ -1,15 +1,19 @@
 //! Sinks on this machine's own disk, for tests and the program `churn`.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
+use kollect_api::AddressPolicy;
 use kollect_sinks::{
     Credentials, Family, FileDestination, FileSink, LocalPaths, Opener, Sink, SinkKey, SinkSpec,
     SqliteDestination, SqliteSink, Unit,
+    guard::{Guard, SystemResolver},
 };
 
 /// Each inventory has a folder of its own, so that a reader can tell them apart.
-const TREE: &str = r#"{"mode":"perResource","content":"item",
+pub(crate) const TREE: &str = r#"{"mode":"perResource","content":"item",
     "pathTemplate":"{cluster}/{name}/{sourceNamespace}/{sourceName}{extension}"}"#;
+
+pub(crate) const DOCUMENT: &str = r#"{"mode":"document"}"#;
 
 /// Opens what the name says at a path.
 pub(crate) fn open(
@@ -23,45 +27,56 @@ pub(crate) fn open(
             Ok((Arc::new(SqliteSink::new(destination, cluster)), Unit::Rows))
         }
         "tree" => Ok((file(path, cluster, TREE)?, Unit::Rows)),
-        "document" => Ok((file(path, cluster, r#"{"mode":"document"}"#)?, Unit::Document)),
+        "document" => Ok((file(path, cluster, DOCUMENT)?, Unit::Document)),
         "git-tree" => Ok((git(path, cluster, TREE)?, Unit::Rows)),
-        "git-document" => Ok((git(path, cluster, r#"{"mode":"document"}"#)?, Unit::Document)),
+        "git-document" => Ok((git(path, cluster, DOCUMENT)?, Unit::Document)),
         other => Err(format!("{other} is no kind of sink")),
     }
 }
 
-fn git(path: &Path, cluster: &str, layout: &str) -> Result<Arc<dyn Sink>, String> {
-    let endpoint = format!("file://{}", path.display());
-    remote_git(
-        &endpoint,
-        cluster,
-        layout,
-        &Opener::new(LocalPaths::Anywhere),
-        &Credentials::default(),
-    )
+/// How a repository is reached.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reach {
+    pub(crate) endpoint: String,
+    /// What the Secret holds.
+    pub(crate) secret: BTreeMap<String, String>,
+    /// Blocks of the specification beside those that all have.
+    pub(crate) more: serde_json::Map<String, serde_json::Value>,
 }
 
-/// Opens a repository, wherever it is.
-pub(crate) fn remote_git(
-    endpoint: &str,
+fn git(path: &Path, cluster: &str, layout: &str) -> Result<Arc<dyn Sink>, String> {
+    let reach = Reach { endpoint: format!("file://{}", path.display()), ..Reach::default() };
+    open_git(&reach, cluster, layout)
+}
+
+/// Opens a repository, wherever it is, as a process that has just started.
+pub(crate) fn open_git(
+    reach: &Reach,
     cluster: &str,
     layout: &str,
-    opener: &Opener,
-    credentials: &Credentials,
 ) -> Result<Arc<dyn Sink>, String> {
-    let template = "{cluster}/{namespace}/{name}{extension}";
-    let spec = format!(
-        r#"{{"type":"git","endpoint":"{endpoint}","cluster":"{cluster}","layout":{layout},
-            "serialization":{{"format":"ndjson"}},"pathTemplate":"{template}"}}"#
-    );
-    let spec = serde_json::from_str(&spec).map_err(|error| error.to_string())?;
+    let said = |error: serde_json::Error| error.to_string();
+    let layout: serde_json::Value = serde_json::from_str(layout).map_err(said)?;
+    let mut spec = serde_json::json!({
+        "type": "git", "endpoint": reach.endpoint, "cluster": cluster, "layout": layout,
+        "serialization": {"format": "ndjson"},
+        "pathTemplate": "{cluster}/{namespace}/{name}{extension}",
+    });
+    for (name, block) in &reach.more {
+        spec[name] = block.clone();
+    }
+    let spec = SinkSpec::Snapshot(Box::new(serde_json::from_value(spec).map_err(said)?));
     let sink = SinkKey {
         family: Family::Snapshot,
         namespace: "shop".to_owned(),
         name: "audit".to_owned(),
     };
-    let spec = SinkSpec::Snapshot(Box::new(spec));
-    opener.open(&sink, &spec, credentials).map_err(|error| format!("{error}"))
+    let loopback = "127.0.0.0/8".parse().map_err(|_| "that is no range")?;
+    let policy = AddressPolicy { private: false, allowed: vec![loopback] };
+    let guard = Guard::new(policy, SystemResolver);
+    let credentials = Credentials::new(reach.secret.clone(), "1");
+    let opened = Opener::new(LocalPaths::Anywhere, guard).open(&sink, &spec, &credentials);
+    opened.map_err(|error| format!("{error:?}"))
 }
 
 fn file(path: &Path, cluster: &str, layout: &str) -> Result<Arc<dyn Sink>, String> {
