@@ -4,7 +4,7 @@ use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context, bail};
 use kollect_collect::{Source, read};
-use kollect_sinks::{Credentials, LocalPaths, Opener, Scrub, SinkSpec};
+use kollect_sinks::{Credentials, LocalPaths, Opener, Scrub, SinkKey, SinkSpec};
 use kollect_validate::{Object, Policy};
 
 use crate::validate::{backends, judge, print};
@@ -35,7 +35,7 @@ pub(crate) fn test(files: &[PathBuf], out: &mut impl Write) -> anyhow::Result<Ex
     let opener = Opener::new(LocalPaths::Anywhere);
     let mut silent = 0_usize;
     for (object, spec) in &sinks {
-        let answer = runtime.block_on(probe(&opener, object.namespace(), spec));
+        let answer = runtime.block_on(probe(&opener, &key(object, spec), spec));
         let (kind, namespace, name) = (object.kind().name(), object.namespace(), object.name());
         let (word, text) = match &answer {
             Ok(text) => ("ok", text),
@@ -57,11 +57,16 @@ pub(crate) fn spec(object: &Object) -> Option<SinkSpec> {
     }
 }
 
+fn key(object: &Object, spec: &SinkSpec) -> SinkKey {
+    let (namespace, name) = (object.namespace().to_owned(), object.name().to_owned());
+    SinkKey { family: spec.family(), namespace, name }
+}
+
 /// What the sink says; what is in the way, if it says nothing.
-async fn probe(opener: &Opener, namespace: &str, spec: &SinkSpec) -> Result<String, String> {
+async fn probe(opener: &Opener, sink: &SinkKey, spec: &SinkSpec) -> Result<String, String> {
     let credentials = Credentials::default();
     let scrub = Scrub::new(&credentials);
-    let sink = opener.open(namespace, spec, &credentials).map_err(|error| scrub.error(&error))?;
+    let sink = opener.open(sink, spec, &credentials).map_err(|error| scrub.error(&error))?;
     match tokio::time::timeout(PATIENCE, sink.probe()).await {
         Ok(answer) => answer.map_err(|error| scrub.error(&error)),
         Err(_) => Err(format!("it did not answer within {} s", PATIENCE.as_secs())),

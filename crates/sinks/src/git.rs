@@ -17,7 +17,9 @@ pub(crate) mod settings;
 mod message;
 mod local;
 mod network;
+mod patience;
 mod http;
+mod ssh;
 
 use std::{
     collections::HashMap,
@@ -44,6 +46,7 @@ use self::{
     objects::Objects,
     remote::Remote,
     settings::{GitError, GitSettings, Location},
+    ssh::SshWire,
     stage::{Reader, Stage},
 };
 use crate::{
@@ -125,8 +128,9 @@ impl Plan {
                 });
                 Box::new(NetworkRemote::new(Box::new(wire), branch, *depth))
             }
-            (Location::Ssh(_), _) => {
-                return Err(GitError::Endpoint("ssh is not in this build; use https://"));
+            (Location::Ssh(address), _) => {
+                let wire = SshWire::new(settings::ssh(&self.spec, address, (guard, credentials))?);
+                Box::new(NetworkRemote::new(Box::new(wire), branch, *depth))
             }
         };
         Ok(GitSink(Arc::new(Shared {

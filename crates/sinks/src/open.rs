@@ -8,8 +8,8 @@ use std::{
 };
 
 use kollect_api::{
-    DatabaseSinkSpec, DatabaseType, EventSinkSpec, EventType, ExportInterval, IntervalError,
-    LayoutMode, SinkCommon, SnapshotSinkSpec, SnapshotType,
+    AddressPolicy, DatabaseSinkSpec, DatabaseType, EventSinkSpec, EventType, ExportInterval,
+    IntervalError, LayoutMode, SinkCommon, SnapshotSinkSpec, SnapshotType,
 };
 
 #[cfg(feature = "git")]
@@ -21,7 +21,7 @@ use crate::{
     deliver::state::SinkKey,
     deliver::{pair::Unit, state::Family},
     file::{FileSink, destination::FileDestination},
-    guard::Guard,
+    guard::{Guard, SystemResolver},
     layout::{Layout, LayoutError},
     local::{LocalPathError, LocalPaths},
     schema::Schema,
@@ -89,17 +89,23 @@ pub struct Opener {
 }
 
 impl Opener {
-    /// Opens what these paths and this guard allow.
-    pub fn new(local: LocalPaths, guard: Guard) -> Self {
+    /// Dials public addresses only.
+    pub fn new(local: LocalPaths) -> Self {
         Self {
             local,
-            guard,
+            guard: Guard::new(AddressPolicy::default(), SystemResolver),
             directories: Shared::default(),
             #[cfg(feature = "git")]
             branches: Shared::default(),
             #[cfg(feature = "sqlite")]
             databases: Shared::default(),
         }
+    }
+
+    /// The same, and another guard judges the addresses.
+    #[must_use]
+    pub fn with_guard(self, guard: Guard) -> Self {
+        Self { guard, ..self }
     }
 
     /// The sink that the object of this name describes. Nothing is dialled or

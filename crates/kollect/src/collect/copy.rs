@@ -114,7 +114,7 @@ fn settings(
     let credentials = Credentials::default();
     let scrub = Scrub::new(&credentials);
     let manner = spec.manner(&inventory.schema).map_err(|error| scrub.error(&error))?;
-    let open = opener.open(&sink.namespace, &spec, &credentials);
+    let open = opener.open(sink, &spec, &credentials);
     Ok(PairSettings {
         view,
         schema: Arc::clone(&inventory.schema),
@@ -165,6 +165,10 @@ fn written(state: &PairState) -> String {
         }
         Some(Wrote::Files { written, removed }) => {
             format!("{written} files written, {removed} removed")
+        }
+        Some(Wrote::Commit { id, written, removed }) => {
+            let id = id.get(..12).unwrap_or(id);
+            format!("commit {id}: {written} files written, {removed} removed")
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What users write about a Git sink, checked.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use kollect_api::{Git, GitAuthType, PushPolicy, SnapshotSinkSpec};
@@ -8,8 +8,9 @@ use kollect_api::{Git, GitAuthType, PushPolicy, SnapshotSinkSpec};
 use super::{
     http::{Login, tls::Trust},
     message::Message,
+    ssh::{self, SshSettings, known_hosts::KnownHosts},
 };
-use crate::credentials::Credentials;
+use crate::{credentials::Credentials, guard::Guard};
 
 /// Where a repository is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -225,6 +226,34 @@ pub(super) fn login(credentials: &Credentials) -> Option<Login> {
     let user = credentials.get(&["username"]);
     let user = user.unwrap_or(if token.is_some() { "x-access-token" } else { "git" }).to_owned();
     Some(Login { user, password })
+}
+
+/// How to log in over ssh, and whom to believe.
+pub(super) fn ssh(
+    spec: &SnapshotSinkSpec,
+    address: &SshAddress,
+    (guard, credentials): (&Guard, &Credentials),
+) -> Result<SshSettings, GitError> {
+    let wrong = |key, reason: String| GitError::Secret { key, reason };
+    let missing = |key| wrong(key, "it is missing, and ssh needs it".to_owned());
+    let key = credentials.get(&["ssh-privatekey", "identity", "id_rsa"]);
+    let key = ssh::key(key.ok_or_else(|| missing("ssh-privatekey"))?)
+        .map_err(|reason| wrong("ssh-privatekey", reason))?;
+    let tls = spec.common.tls.as_ref();
+    let known = if tls.and_then(|tls| tls.insecure_skip_verify).unwrap_or_default() {
+        None
+    } else {
+        let text = credentials.get(&["known_hosts"]).ok_or_else(|| missing("known_hosts"))?;
+        Some(KnownHosts::read(text).map_err(|reason| wrong("known_hosts", reason))?)
+    };
+    let user = credentials.get(&["username"]).or(address.user.as_deref()).unwrap_or("git");
+    Ok(SshSettings {
+        address: address.clone(),
+        user: user.to_owned(),
+        key: Arc::new(key),
+        known,
+        guard: guard.clone(),
+    })
 }
 
 /// Who may answer for the server.

@@ -16,7 +16,7 @@ use kollect_sinks::{
     InventoryKey, Sink, Unit,
     conformance::{Destination, Opening, Tampering},
 };
-use kollect_testenv::{GitServer, Protocol, git};
+use kollect_testenv::{GitServer, Protocol, SshServer, git, has_sshd};
 use tempfile::TempDir;
 
 use super::local::{self, DOCUMENT, Reach, TREE};
@@ -64,6 +64,20 @@ impl Repository {
         let reach = https(server, &name);
         let mut stranger = reach.clone();
         stranger.secret.insert("token".to_owned(), "guessed".to_owned());
+        Box::pin(async move {
+            let (path, stranger, _directory) = (path?, Some(stranger), None);
+            Ok(Box::new(Self { layout, path, reach, stranger, _directory }) as Box<dyn Destination>)
+        })
+    }
+
+    fn over_ssh(server: &SshServer, layout: &'static str) -> Opening {
+        let name = format!("copy-{}.git", COUNTER.fetch_add(1, Ordering::Relaxed));
+        let path = server.repository(&name).map_err(said);
+        let secret = [("ssh-privatekey", server.key()), ("known_hosts", server.known_hosts())];
+        let secret = secret.map(|(key, value)| (key.to_owned(), value)).into();
+        let reach = Reach { endpoint: server.url(&name), secret, ..Reach::default() };
+        let mut stranger = reach.clone();
+        stranger.secret.insert("ssh-privatekey".to_owned(), server.strange_key());
         Box::pin(async move {
             let (path, stranger, _directory) = (path?, Some(stranger), None);
             Ok(Box::new(Self { layout, path, reach, stranger, _directory }) as Box<dyn Destination>)
@@ -209,4 +223,23 @@ async fn a_document_behind_https_without_filters_conforms() {
 async fn a_tree_behind_an_old_server_conforms() {
     let server = GitServer::start(Protocol::First).unwrap();
     conforms(&|| Repository::over_https(&server, TREE, &[])).await;
+}
+
+#[tokio::test]
+async fn a_tree_behind_ssh_conforms() {
+    if !has_sshd() {
+        return;
+    }
+    let server = SshServer::start(Protocol::Any).unwrap();
+    conforms(&|| Repository::over_ssh(&server, TREE)).await;
+}
+
+/// As sshd is without settings: it does not let the client's wish through.
+#[tokio::test]
+async fn a_document_behind_an_ssh_server_of_the_first_version_conforms() {
+    if !has_sshd() {
+        return;
+    }
+    let server = SshServer::start(Protocol::First).unwrap();
+    conforms(&|| Repository::over_ssh(&server, DOCUMENT)).await;
 }

@@ -75,7 +75,8 @@ pub(crate) fn open_git(
     let policy = AddressPolicy { private: false, allowed: vec![loopback] };
     let guard = Guard::new(policy, SystemResolver);
     let credentials = Credentials::new(reach.secret.clone(), "1");
-    let opened = Opener::new(LocalPaths::Anywhere, guard).open(&sink, &spec, &credentials);
+    let opened =
+        Opener::new(LocalPaths::Anywhere).with_guard(guard).open(&sink, &spec, &credentials);
     opened.map_err(|error| format!("{error:?}"))
 }
 

@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     io,
-    pin::{Pin, pin},
+    pin::Pin,
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
@@ -20,7 +20,7 @@ use rustls::{ClientConfig, pki_types::ServerName};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     task::JoinSet,
-    time::{sleep, timeout},
+    time::timeout,
 };
 use tokio_rustls::TlsConnector;
 
@@ -28,6 +28,7 @@ use crate::{
     git::{
         error::Fault,
         network::{packet::words_of, wire::Service},
+        patience::heard,
         settings::HttpAddress,
     },
     guard::Guard,
@@ -36,9 +37,6 @@ use crate::{
 
 /// A handshake that takes longer does not end.
 const HANDSHAKE: Duration = Duration::from_secs(15);
-
-/// How long a server may say nothing.
-const SILENCE: u32 = 100;
 
 /// How much goes out before somebody is told that it has.
 const PIECE: usize = 64 * 1024;
@@ -152,27 +150,6 @@ async fn talk(
 
 fn lost(error: hyper::Error) -> Fault {
     Fault::Io(io::Error::new(io::ErrorKind::ConnectionAborted, error))
-}
-
-/// Waits, unless the other side says nothing for too long, or nobody waits for
-/// us any more. Whatever is accepted meanwhile counts as something said.
-async fn heard<T>(work: impl Future<Output = T>, progress: &Progress) -> Result<T, Fault> {
-    let mut work = pin!(work);
-    let (mut silent, mut accepted) = (0, progress.count());
-    loop {
-        tokio::select! {
-            done = &mut work => return Ok(done),
-            () = sleep(Duration::from_secs(1)) => {}
-        }
-        if progress.is_abandoned() {
-            return Err(Fault::Abandoned);
-        }
-        silent = if progress.count() == accepted { silent + 1 } else { 0 };
-        accepted = progress.count();
-        if silent >= SILENCE {
-            return Err(io::Error::from(io::ErrorKind::TimedOut).into());
-        }
-    }
 }
 
 /// What a server answers.
