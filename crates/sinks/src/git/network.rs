@@ -12,6 +12,8 @@ mod fetch;
 mod push;
 pub(super) mod wire;
 
+use kollect_inventory::Effect;
+
 use self::{
     capabilities::{Advertisement, Reading, Writing},
     fetch::{Files, Wanted},
@@ -231,11 +233,17 @@ impl Remote for NetworkRemote {
 
     fn push(&mut self, push: &Push<'_>) -> Result<Pushed, PushFault> {
         let pushed = self.try_push(push);
-        if pushed.is_err() {
-            self.wire.end();
-            self.writing = None;
+        let Err(error) = pushed else { return pushed };
+        self.wire.end();
+        self.writing = None;
+        // Servers have many words for a branch that somebody else has moved.
+        if matches!(error.fault, Fault::Rejected(_))
+            && error.effect == Effect::None
+            && self.tip().is_ok_and(|tip| tip != push.old)
+        {
+            return Ok(Pushed::Moved);
         }
-        pushed
+        Err(error)
     }
 
     fn probe(&mut self, thoroughly: bool) -> Result<String, Fault> {

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use kollect_inventory::schedule::ErrorClass;
-use kollect_sinks::{Sink as _, SinkError};
+use kollect_sinks::SinkError;
 use kollect_testenv::{GitServer, Protocol, git};
 
 use super::support::{Repository, cluster, document, export, https, tip};
@@ -23,20 +23,22 @@ async fn a_protected_branch_is_terminal_in_the_servers_words() {
     let sink = document(&https(&server, "copy.git"));
     sink.export(&export(&cluster(1).rows())).await.unwrap();
     let before = tip(&path);
-    for (name, reason) in
-        [("pre-receive", "pre-receive hook declined"), ("update", "hook declined")]
-    {
-        hook(&path, name, "echo 'main is protected: ask the platform team' >&2; exit 1");
+    let words = "main is protected: ask the platform team";
+    for (name, said) in [
+        ("pre-receive", format!("pre-receive hook declined: {words}")),
+        (
+            "update",
+            format!("hook declined: {words}; error: hook declined to update refs/heads/main"),
+        ),
+    ] {
+        hook(&path, name, &format!("echo '{words}' >&2; exit 1"));
         let mut next = export(&cluster(2).rows());
         next.watermark.sequence += 1;
         let error = sink.export(&next).await.unwrap_err();
         assert_eq!(error.class(), ErrorClass::Terminal);
         assert_eq!(
             error.to_string(),
-            format!(
-                "the destination rejected the export: the branch main was not moved: {reason}: \
-                 main is protected: ask the platform team"
-            )
+            format!("the destination rejected the export: the branch main was not moved: {said}")
         );
         fs::remove_file(path.join("hooks").join(name)).unwrap();
         assert_eq!(tip(&path), before);

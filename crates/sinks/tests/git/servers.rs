@@ -1,7 +1,7 @@
 //! What is asked of a server, and what happens when it does not answer.
 
 use kollect_inventory::Effect;
-use kollect_sinks::{Sink as _, SinkError};
+use kollect_sinks::SinkError;
 use kollect_testenv::{GitServer, Protocol, SshServer, git, has_sshd};
 use serde_json::json;
 

@@ -93,7 +93,11 @@ pub(super) fn cluster(objects: usize) -> Cluster {
 
 /// The rows of a cluster's tree as a clone by stock Git holds them.
 pub(super) fn rows(repository: &Path, cluster: &str) -> Vec<Row> {
-    let clone = clone(repository);
+    let clone = tempfile::tempdir().unwrap();
+    let from = format!("file://{}", repository.display());
+    git(clone.path(), &["clone", "--quiet", "--no-checkout", "--branch", "main", &from, "."])
+        .unwrap();
+    git(clone.path(), &["checkout", "main", "--", cluster]).unwrap();
     let mut lines = Vec::new();
     for file in files_below(&clone.path().join(cluster).join("web")) {
         lines.extend(fs::read_to_string(file).unwrap().lines().map(str::to_owned));

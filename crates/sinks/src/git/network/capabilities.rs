@@ -19,7 +19,6 @@ pub(super) struct Reading {
 /// How to write to a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Writing {
-    pub(super) atomic: bool,
     pub(super) bands: bool,
     /// Whether it wants to be told how objects are named.
     pub(super) format: bool,
@@ -116,7 +115,6 @@ impl Advertisement {
             return Err(Fault::Unusable("the server does not report how a push went".to_owned()));
         }
         Ok(Writing {
-            atomic: self.has("atomic"),
             bands: self.has("side-band-64k"),
             format: self.value("object-format").is_some(),
         })

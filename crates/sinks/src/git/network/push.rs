@@ -125,12 +125,9 @@ impl Wire for Inner {
 pub(super) fn command(push: &Push<'_>, branch: &str, writing: &Writing) -> Vec<u8> {
     let old = push.old.unwrap_or(Id::NONE);
     let mut line = format!("{old} {} refs/heads/{branch}\0 report-status", push.new);
-    for (is_there, capability) in [
-        (writing.bands, "side-band-64k"),
-        (writing.atomic, "atomic"),
-        (writing.format, "object-format=sha1"),
-        (true, AGENT),
-    ] {
+    for (is_there, capability) in
+        [(writing.bands, "side-band-64k"), (writing.format, "object-format=sha1"), (true, AGENT)]
+    {
         if is_there {
             line.push(' ');
             line.push_str(capability);
