@@ -117,7 +117,7 @@ fn server_ids(line: &str) -> Option<(u32, u32)> {
     Some((etcd.parse().ok()?, apiserver.parse().ok()?))
 }
 
-fn is_running(id: u32) -> bool {
+pub(crate) fn is_running(id: u32) -> bool {
     match fs::read_to_string(format!("/proc/{id}/stat")) {
         Ok(stat) => !has_ended(&stat),
         Err(_) => !Path::new("/proc/self/stat").exists(),

@@ -12,8 +12,8 @@
 //!   start a pod) does not happen.
 //!
 //! Start reading in `control_plane.rs`; how the servers are kept from being
-//! left behind is in `keeper.rs`. [`GitServer`] and [`SshServer`] are stock Git
-//! behind https and behind ssh.
+//! left behind is in `keeper.rs`. [`Postgres`], [`GitServer`] and [`SshServer`]
+//! live by the same rules.
 //!
 //! ```no_run
 //! # use kollect_testenv::ControlPlane;
@@ -35,6 +35,7 @@ mod keeper;
 mod ready;
 mod certificates;
 mod git;
+mod postgres;
 
 pub use access::AccessError;
 pub use assets::{Assets, MissingServers, assets};
@@ -44,4 +45,5 @@ pub use git::{GitServer, GitServerError, Protocol, SshServer, git, has_sshd};
 pub use keeper::Processes;
 pub use kubectl::{Kubectl, Output};
 pub use launch::PrepareError;
+pub use postgres::{Durability, Postgres, PostgresError, PostgresPrograms, postgres_programs};
 pub use ready::WaitError;

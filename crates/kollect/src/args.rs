@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as Arguments, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use kollect_api::Cidr;
+use kollect_api::{AddressPolicy, Cidr};
 
 /// The version with the commit that it was built from.
 pub(crate) const VERSION: &str = concat!(
@@ -159,6 +159,20 @@ pub(crate) struct CollectArgs {
     /// Collect, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) addresses: AddressArgs,
+}
+
+#[derive(Clone, Debug, Default, Arguments)]
+pub(crate) struct AddressArgs {
+    /// Let sinks be at private addresses
+    #[arg(long)]
+    pub(crate) allow_private_sinks: bool,
+
+    /// Let sinks be in these ranges, whatever they are: 127.0.0.0/8 is this machine
+    #[arg(long, value_name = "CIDR", value_delimiter = ',')]
+    pub(crate) allow_sink_cidrs: Vec<Cidr>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -187,6 +201,9 @@ pub(crate) enum SinkCommand {
         /// File or directory with sinks, in YAML or JSON; - is standard input
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+
+        #[command(flatten)]
+        addresses: AddressArgs,
     },
 }
 
@@ -229,4 +246,11 @@ pub(crate) struct RulesArgs {
     /// Write the reference page rules.md into this directory, which is made if missing
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+impl AddressArgs {
+    pub(crate) fn policy(&self) -> AddressPolicy {
+        let Self { allow_private_sinks, allow_sink_cidrs } = self;
+        AddressPolicy { private: *allow_private_sinks, allowed: allow_sink_cidrs.clone() }
+    }
 }

@@ -27,6 +27,7 @@ use self::{
 };
 use crate::{
     args::{CollectArgs, RowFormat},
+    secrets::Secrets,
     validate::{backends, judge, print as findings},
 };
 
@@ -85,9 +86,15 @@ fn configured(args: &CollectArgs) -> anyhow::Result<Option<Config>> {
         return config::plan(&objects, &args.scrub_keys).map(Some);
     }
     let sources: Vec<_> = args.config.iter().map(Source::from).collect();
-    let policy =
-        Policy { backends: backends(), local_paths: LocalPaths::Anywhere, ..Policy::default() };
-    let mut verdict = judge::judge(read(&sources), policy, false);
+    let policy = Policy {
+        addresses: args.addresses.policy(),
+        backends: backends(),
+        local_paths: LocalPaths::Anywhere,
+        ..Policy::default()
+    };
+    let found = read(&sources);
+    let secrets = Secrets::among(&found.manifests)?;
+    let mut verdict = judge::judge(found, policy, false);
     if !verdict.is_good() {
         findings::human(&verdict, &mut io::stderr().lock())?;
         return Ok(None);
@@ -99,7 +106,7 @@ fn configured(args: &CollectArgs) -> anyhow::Result<Option<Config>> {
     if config.targets.is_empty() {
         bail!("the configuration holds no target that is not suspended");
     }
-    Ok(Some(config))
+    Ok(Some(Config { secrets, addresses: args.addresses.policy(), ..config }))
 }
 
 /// Where objects come from: files, or the contexts that were chosen.

@@ -10,6 +10,7 @@ mod collect;
 mod crds;
 mod eval;
 mod rules;
+mod secrets;
 mod sink;
 mod validate;
 mod yaml;
@@ -46,7 +47,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Crds(options) => crds::run(&options, &mut out)?,
         Command::Rules(options) => rules::run(&options, &mut out)?,
         Command::Collect(options) => return collect::run(&options, &mut out),
-        Command::Sink(SinkCommand::Test { files }) => return sink::test(&files, &mut out),
+        Command::Sink(SinkCommand::Test { files, addresses }) => {
+            return sink::test(&files, &addresses, &mut out);
+        }
         Command::Eval(options) => return eval::run(&options, &mut out),
         Command::Validate(options) => return validate::run(&options, &mut out),
         Command::Version => writeln!(out, "kollect {VERSION}")?,

@@ -4,23 +4,37 @@ use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context, bail};
 use kollect_collect::{Source, read};
-use kollect_sinks::{Credentials, LocalPaths, Opener, Scrub, SinkKey, SinkSpec};
+use kollect_sinks::{
+    LocalPaths, Opener, Scrub, SinkKey, SinkSpec,
+    guard::{Guard, SystemResolver},
+};
 use kollect_validate::{Object, Policy};
 
-use crate::validate::{backends, judge, print};
+use crate::{
+    args::AddressArgs,
+    secrets::Secrets,
+    validate::{backends, judge, print},
+};
 
 /// No sink is waited for longer.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Probes every sink of some manifests; the exit code says how it went.
-pub(crate) fn test(files: &[PathBuf], out: &mut impl Write) -> anyhow::Result<ExitCode> {
+pub(crate) fn test(
+    files: &[PathBuf],
+    addresses: &AddressArgs,
+    out: &mut impl Write,
+) -> anyhow::Result<ExitCode> {
     let sources: Vec<_> = files.iter().map(Source::from).collect();
     let policy = Policy {
+        addresses: addresses.policy(),
         backends: backends(),
         local_paths: kollect_validate::LocalPaths::Anywhere,
         ..Policy::default()
     };
-    let verdict = judge::judge(read(&sources), policy, false);
+    let found = read(&sources);
+    let secrets = Secrets::among(&found.manifests)?;
+    let verdict = judge::judge(found, policy, false);
     if !verdict.is_good() {
         print::human(&verdict, out)?;
         return Ok(ExitCode::from(2));
@@ -32,10 +46,11 @@ pub(crate) fn test(files: &[PathBuf], out: &mut impl Write) -> anyhow::Result<Ex
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;
-    let opener = Opener::new(LocalPaths::Anywhere);
+    let guard = Guard::new(addresses.policy(), SystemResolver);
+    let opener = Opener::new(LocalPaths::Anywhere).with_guard(guard);
     let mut silent = 0_usize;
     for (object, spec) in &sinks {
-        let answer = runtime.block_on(probe(&opener, &key(object, spec), spec));
+        let answer = runtime.block_on(probe(&opener, &secrets, &key(object, spec), spec));
         let (kind, namespace, name) = (object.kind().name(), object.namespace(), object.name());
         let (word, text) = match &answer {
             Ok(text) => ("ok", text),
@@ -63,8 +78,14 @@ fn key(object: &Object, spec: &SinkSpec) -> SinkKey {
 }
 
 /// What the sink says; what is in the way, if it says nothing.
-async fn probe(opener: &Opener, sink: &SinkKey, spec: &SinkSpec) -> Result<String, String> {
-    let credentials = Credentials::default();
+async fn probe(
+    opener: &Opener,
+    secrets: &Secrets,
+    sink: &SinkKey,
+    spec: &SinkSpec,
+) -> Result<String, String> {
+    let credentials = secrets.credentials(&sink.namespace, spec);
+    let credentials = credentials.map_err(|error| format!("{error:#}"))?;
     let scrub = Scrub::new(&credentials);
     let sink = opener.open(sink, spec, &credentials).map_err(|error| scrub.error(&error))?;
     match tokio::time::timeout(PATIENCE, sink.probe()).await {

@@ -359,7 +359,7 @@ mod sinks {
         assert_eq!(
             run.stdout,
             "KollectSnapshotSink shop/audit (git): failed: \
-             spec.type: git is not in this build, which has file and sqlite\n"
+             spec.type: git is not in this build, which has file, postgres, sqlite\n"
         );
         let run = with_input(&["sink", "test", "-"], &git.replace("git,", "gti,"));
         assert_eq!(run.code, Some(2));

@@ -1,6 +1,6 @@
 //! Copies a cluster that keeps changing, until it is killed.
 //!
-//! `churn KIND PATH SEED FROM UNTIL` starts with the cluster at step FROM and
+//! `churn KIND PLACE SEED FROM UNTIL` starts with the cluster at step FROM and
 //! prints the number of each step that the destination has acknowledged. The
 //! test `killed` ends it with SIGKILL at random moments.
 
@@ -16,6 +16,8 @@ use kollect_sinks::{
 
 #[path = "../tests/conformance/local.rs"]
 mod local;
+#[path = "../tests/conformance/reach.rs"]
+mod reach;
 
 /// Objects that the cluster begins with.
 const OBJECTS: usize = 200;
@@ -23,12 +25,12 @@ const OBJECTS: usize = 200;
 fn main() -> Result<(), String> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [kind, path, seed, from, until] = &arguments[..] else {
-        return Err("usage: churn KIND PATH SEED FROM UNTIL".to_owned());
+        return Err("usage: churn KIND PLACE SEED FROM UNTIL".to_owned());
     };
     let number = |text: &String| text.parse::<u64>().map_err(|error| format!("{text}: {error}"));
     let (seed, from, until) = (number(seed)?, number(from)?, number(until)?);
     let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
+        .enable_all()
         .build()
         .map_err(|error| error.to_string())?;
     let mut churn = Churn::new(seed, OBJECTS);

@@ -9,6 +9,7 @@ use std::{collections::BTreeMap, fmt};
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Credentials {
     values: BTreeMap<String, String>,
+    ca: Option<String>,
     version: String,
 }
 
@@ -16,13 +17,25 @@ impl Credentials {
     /// Values, and a text that changes whenever one of them may have: the
     /// resourceVersions of the Secrets.
     pub fn new(values: BTreeMap<String, String>, version: impl Into<String>) -> Self {
-        Self { values, version: version.into() }
+        Self { values, ca: None, version: version.into() }
     }
 
     /// The first of these keys that holds something.
     pub fn get(&self, keys: &[&str]) -> Option<&str> {
         let values = keys.iter().filter_map(|key| self.values.get(*key));
         values.map(|value| value.trim()).find(|value| !value.is_empty())
+    }
+
+    /// The same with certificates to trust, in PEM: those of the Secret that
+    /// `spec.tls.caSecretRef` names.
+    #[must_use]
+    pub fn with_ca(self, pem: impl Into<String>) -> Self {
+        Self { ca: Some(pem.into()), ..self }
+    }
+
+    /// Certificates to trust, in PEM.
+    pub fn ca(&self) -> Option<&str> {
+        self.ca.as_deref()
     }
 
     /// Changes whenever a value may have.

@@ -25,6 +25,8 @@ mod deliver;
 mod memory;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod local;
@@ -53,6 +55,12 @@ pub use git::{GitSink, settings::GitError};
 pub use local::{LocalPathError, LocalPaths};
 pub use memory::{MemoryDestination, MemorySink};
 pub use open::{BACKENDS, Manner, OpenError, Opener, SinkSpec};
+#[cfg(feature = "postgres")]
+pub use postgres::{
+    PostgresSink,
+    destination::PostgresDestination,
+    settings::{PostgresSettings, PostgresSettingsError, RootsError},
+};
 pub use progress::Progress;
 pub use schema::{Column, ColumnType, ProfileSchema, Schema};
 pub use sink::{

@@ -14,6 +14,12 @@ use kollect_api::{
 
 #[cfg(feature = "git")]
 use crate::git::{self, destination::GitDestination, settings::GitError};
+#[cfg(feature = "postgres")]
+use crate::postgres::{
+    PostgresSink,
+    destination::PostgresDestination,
+    settings::{PostgresSettings, PostgresSettingsError},
+};
 #[cfg(feature = "sqlite")]
 use crate::sqlite::{SqliteSink, destination::SqliteDestination};
 use crate::{
@@ -33,6 +39,8 @@ pub const BACKENDS: &[&str] = &[
     "file",
     #[cfg(feature = "git")]
     "git",
+    #[cfg(feature = "postgres")]
+    "postgres",
     #[cfg(feature = "sqlite")]
     "sqlite",
 ];
@@ -72,6 +80,9 @@ pub enum OpenError {
     #[cfg(feature = "git")]
     #[error("spec.{0}")]
     Git(#[from] GitError),
+    #[cfg(feature = "postgres")]
+    #[error(transparent)]
+    Postgres(#[from] PostgresSettingsError),
     #[error("spec.options.{name}")]
     Option { name: &'static str, source: IntervalError },
 }
@@ -84,6 +95,8 @@ pub struct Opener {
     directories: Shared<PathBuf, FileDestination>,
     #[cfg(feature = "git")]
     branches: Shared<String, GitDestination>,
+    #[cfg(feature = "postgres")]
+    tables: Mutex<Vec<Weak<PostgresDestination>>>,
     #[cfg(feature = "sqlite")]
     databases: Shared<PathBuf, SqliteDestination>,
 }
@@ -97,6 +110,8 @@ impl Opener {
             directories: Shared::default(),
             #[cfg(feature = "git")]
             branches: Shared::default(),
+            #[cfg(feature = "postgres")]
+            tables: Mutex::default(),
             #[cfg(feature = "sqlite")]
             databases: Shared::default(),
         }
@@ -134,6 +149,13 @@ impl Opener {
                 let destination = self.branches.at(identity, |_| GitDestination::new());
                 Ok(Arc::new(plan.open(destination, local, (&self.guard, credentials))?))
             }
+            #[cfg(feature = "postgres")]
+            SinkSpec::Database(spec) if spec.sink_type == DatabaseType::Postgres => {
+                let resolve = |path: &str| self.local.resolve(namespace, path);
+                let settings = PostgresSettings::new(spec, credentials, resolve)?;
+                let cluster = spec.common.cluster.as_deref().unwrap_or_default();
+                Ok(Arc::new(PostgresSink::new(self.table(settings), cluster)))
+            }
             #[cfg(feature = "sqlite")]
             SinkSpec::Database(spec) if spec.sink_type == DatabaseType::Sqlite => {
                 let block = spec.sqlite.as_ref().ok_or(OpenError::Missing("sqlite"))?;
@@ -149,6 +171,20 @@ impl Opener {
             }
             other => Err(OpenError::NotInThisBuild { backend: other.backend() }),
         }
+    }
+
+    /// The table; those who write to it in the same way share its connections.
+    #[cfg(feature = "postgres")]
+    fn table(&self, settings: PostgresSettings) -> Arc<PostgresDestination> {
+        let mut all = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|one| one.strong_count() > 0);
+        let is_it = |one: &Arc<PostgresDestination>| one.has(&settings);
+        if let Some(one) = all.iter().filter_map(Weak::upgrade).find(is_it) {
+            return one;
+        }
+        let one = Arc::new(PostgresDestination::new(settings, self.guard.clone()));
+        all.push(Arc::downgrade(&one));
+        one
     }
 
     fn local_path(

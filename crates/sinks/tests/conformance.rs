@@ -5,14 +5,21 @@ mod conformance {
     #[cfg(feature = "git")]
     mod git;
     pub(crate) mod local;
+    pub(crate) mod reach;
     mod memory;
+    #[cfg(test)]
+    #[cfg(feature = "postgres")]
+    mod postgres;
     #[cfg(feature = "sqlite")]
     mod sqlite;
 }
 
 #[cfg(test)]
 mod support {
-    use kollect_sinks::conformance::{self, Make, Mutant};
+    use kollect_sinks::{
+        Phase, RefusedRow,
+        conformance::{self, Make, Mutant, Process},
+    };
 
     /// Runs the suite; every case must pass.
     pub(crate) async fn conforms(make: Make<'_>) {
@@ -26,6 +33,14 @@ mod support {
     pub(crate) async fn finds_every_mutant(make: Make<'_>) {
         for mutant in Mutant::ALL {
             assert!(conformance::finds(make, mutant).await, "{mutant:?} was not found");
+        }
+    }
+
+    /// Copies what can be; some rows must be refused, and are named.
+    pub(crate) async fn copy_in_part(process: &mut Process) -> Vec<RefusedRow> {
+        match process.copy_what_can_be().await {
+            Ok(Phase::Partial { refused, .. }) => refused,
+            other => panic!("no row was refused: {other:?}"),
         }
     }
 }

@@ -3,8 +3,8 @@
 //! Traces and rules are those of the rules of change.
 
 #[cfg(all(test, feature = "git"))]
-#[path = "conformance/local.rs"]
-mod local;
+#[path = "conformance/reach.rs"]
+mod reach;
 
 #[cfg(all(test, feature = "git"))]
 mod git {

@@ -1,16 +1,43 @@
 //! Processes that are killed while they write.
 
-use self::support::{Kind, Reader, survives};
+use kollect_testenv::Postgres;
+
+use self::support::{Kind, Reader, look_at_server, survives};
 
 /// Whoever reads while others write and die sees complete states only.
 #[test]
 fn a_database_survives_a_hundred_kills_and_shows_no_partial_state() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("rows.db");
-    let reader = Reader::start(&path);
+    let reader = Reader::of_file(&path);
     survives(&Kind { name: "sqlite", is_atomic: true }, &path, 100);
     let looks = reader.stop();
     assert!(looks > 100, "the reader looked only {looks} times");
+}
+
+/// The same on a server, where a killed writer must leave no lock and no table.
+#[test]
+fn a_server_survives_a_hundred_kills_and_shows_no_partial_state() {
+    let Some(server) = Postgres::shared() else { return };
+    let database = server.database("killed");
+    let roots = server.ca_path();
+    let place =
+        format!("{}?sslmode=verify-full&sslrootcert={}", server.dsn(&database), roots.display());
+    let reader = Reader::start({
+        let database = database.clone();
+        move || look_at_server(server, &database).is_some()
+    });
+    survives(&Kind { name: "postgres", is_atomic: true }, place.as_ref(), 100);
+    let looks = reader.stop();
+    assert!(looks > 100, "the reader looked only {looks} times");
+    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kollect'";
+    while server.query(&database, sessions) != [["0"]] {
+        std::thread::yield_now();
+    }
+    let left = "SELECT (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'), \
+        (SELECT count(*) FROM pg_class WHERE relpersistence = 't'), \
+        (SELECT count(*) FROM pg_prepared_xacts)";
+    assert_eq!(server.query(&database, left), [["0", "0", "0"]]);
 }
 
 #[test]
@@ -41,9 +68,11 @@ mod support {
         time::Duration,
     };
 
-    use kollect_inventory::{Digest, Row, envelope, sort};
+    use kollect_inventory::{Digest, Identity, Row, envelope, sort};
     use kollect_sinks::conformance::Churn;
+    use kollect_testenv::Postgres;
     use rusqlite::{Connection, OptionalExtension as _};
+    use serde_json::Value;
 
     /// What is copied to, and whether a kill can be seen there.
     pub(crate) struct Kind {
@@ -139,6 +168,12 @@ mod support {
     fn read(kind: &Kind, path: &Path) -> Vec<Row> {
         let mut rows = match kind.name {
             "sqlite" => look(&Connection::open(path).unwrap()).unwrap_or_default(),
+            "postgres" => {
+                let place = path.to_str().unwrap();
+                let (dsn, _) = place.split_once('?').unwrap();
+                let (_, database) = dsn.rsplit_once('/').unwrap();
+                look_at_server(Postgres::shared().unwrap(), database).unwrap_or_default()
+            }
             "document" => rows_of(&[path.join("eu-1/shop/web.ndjson")]),
             _ => rows_of(&files_below(&path.join("eu-1/web"))),
         };
@@ -166,16 +201,18 @@ mod support {
     }
 
     impl Reader {
-        pub(crate) fn start(path: &Path) -> Self {
-            let (path, done) = (path.to_owned(), Arc::new(AtomicBool::new(false)));
+        pub(crate) fn of_file(path: &Path) -> Self {
+            let path = path.to_owned();
+            Self::start(move || Connection::open(&path).is_ok_and(|reader| look(&reader).is_some()))
+        }
+
+        pub(crate) fn start(look: impl Fn() -> bool + Send + 'static) -> Self {
+            let done = Arc::new(AtomicBool::new(false));
             let ends = Arc::clone(&done);
             let looks = thread::spawn(move || {
                 let mut looks = 0;
                 while !ends.load(Ordering::Relaxed) {
-                    match Connection::open(&path) {
-                        Ok(reader) if look(&reader).is_some() => looks += 1,
-                        _ => {}
-                    }
+                    looks += u64::from(look());
                     thread::sleep(Duration::from_millis(2));
                 }
                 looks
@@ -187,6 +224,30 @@ mod support {
             self.done.store(true, Ordering::Relaxed);
             self.looks.join().unwrap()
         }
+    }
+
+    /// The same on a server; what one statement sees is of one moment.
+    pub(crate) fn look_at_server(server: &Postgres, database: &str) -> Option<Vec<Row>> {
+        let there = "SELECT 1 FROM pg_class WHERE relname = 'inventory_items_kollect'";
+        if server.query(database, there).is_empty() {
+            return None;
+        }
+        let query = "SELECT (SELECT digest FROM inventory_items_kollect), \
+            (SELECT rows FROM inventory_items_kollect), payload FROM inventory_items";
+        let found = server.query(database, query);
+        let row = |payload: &String| {
+            let identity: Identity<'_> = serde_json::from_str(payload).unwrap();
+            let value: Value = serde_json::from_str(payload).unwrap();
+            Row::of_value(&identity, &value["attributes"])
+        };
+        let rows: Vec<_> = found.iter().map(|columns| row(&columns[2])).collect();
+        if let Some([digest, count, _]) = found.first().map(Vec::as_slice)
+            && !digest.is_empty()
+        {
+            let sum = rows.iter().fold(Digest::EMPTY, |sum, row| sum.with(row.hash()));
+            assert_eq!((sum.to_string(), rows.len().to_string()), (digest.clone(), count.clone()));
+        }
+        Some(rows)
     }
 
     /// The rows, if the table is there yet. They must be those that the record

@@ -4,11 +4,13 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use anyhow::bail;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
-use kollect_api::{Dedupe, Profile, SinkRefEntry};
+use kollect_api::{AddressPolicy, Dedupe, Profile, SinkRefEntry};
 use kollect_collect::Assignment;
 use kollect_extract::select::{self, Namespace};
 use kollect_sinks::{Family, InventoryKey, ProfileSchema, Schema, SinkKey, SinkSpec};
 use kollect_validate::Object;
+
+use crate::secrets::Secrets;
 
 /// Everything that a run has to do.
 #[derive(Debug, Default)]
@@ -16,6 +18,9 @@ pub(super) struct Config {
     pub(super) targets: Vec<TargetPlan>,
     pub(super) inventories: Vec<InventoryPlan>,
     pub(super) sinks: BTreeMap<SinkKey, SinkSpec>,
+    pub(super) secrets: Secrets,
+    /// Where sinks may be.
+    pub(super) addresses: AddressPolicy,
     /// What was left out, and why.
     pub(super) remarks: Vec<String>,
 }

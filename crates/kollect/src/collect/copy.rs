@@ -5,8 +5,9 @@ use std::{path::Path, sync::Arc, time::Duration};
 use anyhow::Context as _;
 use kollect_inventory::schedule::{ErrorClass, Pace};
 use kollect_sinks::{
-    Context, Credentials, Delivery, Family, LocalPaths, Opener, PairKey, PairSettings, PairState,
-    Phase, Scrub, SinkKey, SinkSpec, Wrote,
+    Context, Delivery, Family, LocalPaths, Opener, PairKey, PairSettings, PairState, Phase, Scrub,
+    SinkKey, SinkSpec, Wrote,
+    guard::{Guard, SystemResolver},
 };
 use serde_json::json;
 use tokio::sync::watch;
@@ -61,7 +62,8 @@ pub(super) fn into_directory(
 
 /// Copies every inventory to its sinks, all at once, and says how it went.
 pub(super) async fn copy(config: &Config, world: &World, cluster: &str) -> Vec<Copied> {
-    let opener = Opener::new(LocalPaths::Anywhere);
+    let guard = Guard::new(config.addresses.clone(), SystemResolver);
+    let opener = Opener::new(LocalPaths::Anywhere).with_guard(guard);
     let clock = Arc::new(ProcessClock::start());
     let mut delivery = Delivery::new(Context::new(world.ledger().clone(), clock, &writer()));
     let mut outcomes = Vec::new();
@@ -111,7 +113,8 @@ fn settings(
     if spec.common().cluster.as_deref().is_none_or(str::is_empty) && !cluster.is_empty() {
         spec.common_mut().cluster = Some(cluster.to_owned());
     }
-    let credentials = Credentials::default();
+    let credentials = config.secrets.credentials(&sink.namespace, &spec);
+    let credentials = credentials.map_err(|error| format!("{error:#}"))?;
     let scrub = Scrub::new(&credentials);
     let manner = spec.manner(&inventory.schema).map_err(|error| scrub.error(&error))?;
     let open = opener.open(sink, &spec, &credentials);

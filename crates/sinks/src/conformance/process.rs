@@ -208,7 +208,7 @@ impl Process {
     }
 
     /// The same, whatever becomes of it.
-    pub(super) async fn copy_what_can_be(&mut self) -> Result<Phase, String> {
+    pub async fn copy_what_can_be(&mut self) -> Result<Phase, String> {
         for _ in 0..10_000 {
             let phase = self.once().await;
             if matches!(phase, Phase::Failed { .. }) || !self.pair.is_waiting() {

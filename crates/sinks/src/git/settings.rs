@@ -272,10 +272,8 @@ pub(super) fn trust(spec: &SnapshotSinkSpec, credentials: &Credentials) -> Resul
     if tls.ca_secret_ref.is_none() {
         return Ok(Trust::System);
     }
-    let pem = credentials.get(&["tls.crt", "ca.crt", "ca.pem"]);
-    let missing =
-        || GitError::Tls("the Secret of caSecretRef has no tls.crt, ca.crt or ca.pem".to_owned());
-    Ok(Trust::Also(pem.ok_or_else(missing)?.to_owned()))
+    let missing = || GitError::Tls("the certificates of caSecretRef were not given".to_owned());
+    Ok(Trust::Also(credentials.ca().ok_or_else(missing)?.to_owned()))
 }
 
 /// What tells one branch from all others, for those who share it.

@@ -19,7 +19,7 @@ use kollect_sinks::{
 use kollect_testenv::{GitServer, Protocol, SshServer, git, has_sshd};
 use tempfile::TempDir;
 
-use super::local::{self, DOCUMENT, Reach, TREE};
+use super::reach::{self, DOCUMENT, Reach, TREE};
 use crate::support::conforms;
 
 /// A repository and how it is reached.
@@ -125,11 +125,11 @@ impl Destination for Repository {
     }
 
     async fn open(&self, cluster: &str) -> Result<Arc<dyn Sink>, String> {
-        local::open_git(&self.reach, cluster, self.layout)
+        reach::open_git(&self.reach, cluster, self.layout)
     }
 
     async fn open_as_stranger(&self, cluster: &str) -> Result<Option<Arc<dyn Sink>>, String> {
-        let open = |reach: &Reach| local::open_git(reach, cluster, self.layout);
+        let open = |reach: &Reach| reach::open_git(reach, cluster, self.layout);
         self.stranger.as_ref().map(open).transpose()
     }
 

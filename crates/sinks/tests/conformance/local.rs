@@ -1,4 +1,4 @@
-//! Sinks on this machine's own disk, for tests and the program `churn`.
+//! Sinks on this machine, for tests and the program `churn`.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -9,11 +9,7 @@ use kollect_sinks::{
     guard::{Guard, SystemResolver},
 };
 
-/// Each inventory has a folder of its own, so that a reader can tell them apart.
-pub(crate) const TREE: &str = r#"{"mode":"perResource","content":"item",
-    "pathTemplate":"{cluster}/{name}/{sourceNamespace}/{sourceName}{extension}"}"#;
-
-pub(crate) const DOCUMENT: &str = r#"{"mode":"document"}"#;
+use super::reach::{self, DOCUMENT, Reach, TREE};
 
 /// Opens what the name says at a path.
 pub(crate) fn open(
@@ -26,6 +22,7 @@ pub(crate) fn open(
             let destination = Arc::new(SqliteDestination::new(path));
             Ok((Arc::new(SqliteSink::new(destination, cluster)), Unit::Rows))
         }
+        "postgres" => Ok((postgres(path, cluster)?, Unit::Rows)),
         "tree" => Ok((file(path, cluster, TREE)?, Unit::Rows)),
         "document" => Ok((file(path, cluster, DOCUMENT)?, Unit::Document)),
         "git-tree" => Ok((git(path, cluster, TREE)?, Unit::Rows)),
@@ -34,50 +31,9 @@ pub(crate) fn open(
     }
 }
 
-/// How a repository is reached.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Reach {
-    pub(crate) endpoint: String,
-    /// What the Secret holds.
-    pub(crate) secret: BTreeMap<String, String>,
-    /// Blocks of the specification beside those that all have.
-    pub(crate) more: serde_json::Map<String, serde_json::Value>,
-}
-
 fn git(path: &Path, cluster: &str, layout: &str) -> Result<Arc<dyn Sink>, String> {
     let reach = Reach { endpoint: format!("file://{}", path.display()), ..Reach::default() };
-    open_git(&reach, cluster, layout)
-}
-
-/// Opens a repository, wherever it is, as a process that has just started.
-pub(crate) fn open_git(
-    reach: &Reach,
-    cluster: &str,
-    layout: &str,
-) -> Result<Arc<dyn Sink>, String> {
-    let said = |error: serde_json::Error| error.to_string();
-    let layout: serde_json::Value = serde_json::from_str(layout).map_err(said)?;
-    let mut spec = serde_json::json!({
-        "type": "git", "endpoint": reach.endpoint, "cluster": cluster, "layout": layout,
-        "serialization": {"format": "ndjson"},
-        "pathTemplate": "{cluster}/{namespace}/{name}{extension}",
-    });
-    for (name, block) in &reach.more {
-        spec[name] = block.clone();
-    }
-    let spec = SinkSpec::Snapshot(Box::new(serde_json::from_value(spec).map_err(said)?));
-    let sink = SinkKey {
-        family: Family::Snapshot,
-        namespace: "shop".to_owned(),
-        name: "audit".to_owned(),
-    };
-    let loopback = "127.0.0.0/8".parse().map_err(|_| "that is no range")?;
-    let policy = AddressPolicy { private: false, allowed: vec![loopback] };
-    let guard = Guard::new(policy, SystemResolver);
-    let credentials = Credentials::new(reach.secret.clone(), "1");
-    let opened =
-        Opener::new(LocalPaths::Anywhere).with_guard(guard).open(&sink, &spec, &credentials);
-    opened.map_err(|error| format!("{error:?}"))
+    reach::open_git(&reach, cluster, layout)
 }
 
 fn file(path: &Path, cluster: &str, layout: &str) -> Result<Arc<dyn Sink>, String> {
@@ -88,4 +44,22 @@ fn file(path: &Path, cluster: &str, layout: &str) -> Result<Arc<dyn Sink>, Strin
     );
     let spec = serde_json::from_str(&spec).map_err(|error| error.to_string())?;
     Ok(Arc::new(FileSink::new(Arc::new(FileDestination::new(path.to_owned())), spec)))
+}
+
+/// The path is a connection string.
+fn postgres(dsn: &Path, cluster: &str) -> Result<Arc<dyn Sink>, String> {
+    let spec = format!(
+        r#"{{"type":"postgres","cluster":"{cluster}",
+            "postgres":{{"databaseRef":{{"name":"db"}},"table":"inventory_items"}}}}"#
+    );
+    let spec = serde_json::from_str(&spec).map_err(|error| error.to_string())?;
+    let dsn = dsn.to_str().ok_or("the connection string is no text")?;
+    let credentials = Credentials::new(BTreeMap::from([("dsn".to_owned(), dsn.to_owned())]), "1");
+    let allowed = "127.0.0.0/8".parse().into_iter().collect();
+    let guard = Guard::new(AddressPolicy { private: false, allowed }, SystemResolver);
+    let opener = Opener::new(LocalPaths::Anywhere).with_guard(guard);
+    let sink =
+        SinkKey { family: Family::Database, namespace: "shop".to_owned(), name: "db".to_owned() };
+    let sink = opener.open(&sink, &SinkSpec::Database(Box::new(spec)), &credentials);
+    sink.map_err(|error| error.to_string())
 }

@@ -7,7 +7,7 @@ use kollect_testenv::{GitServer, Protocol, git};
 use super::support::{
     Repository, check, clone, cluster, commit_by_hand, https, process, rows, tip,
 };
-use crate::local::Reach;
+use crate::reach::Reach;
 
 /// Trace 9: only contention, and nobody's commit is lost.
 async fn all_day(reach: &Reach, repository: &std::path::Path) {

@@ -9,7 +9,7 @@ use std::{
 use kollect_testenv::{GitServer, Protocol, git};
 
 use super::support::{Repository, cluster, https, process, rows, tip};
-use crate::local::Reach;
+use crate::reach::Reach;
 
 const FILES: usize = 100_000;
 

@@ -66,7 +66,7 @@ async fn what_is_no_bare_repository_is_refused() {
     git(directory.path(), &["init", "--quiet", "work"]).unwrap();
     let at = |path: &str| {
         let endpoint = format!("file://{}/{path}", directory.path().display());
-        crate::local::Reach { endpoint, ..Default::default() }
+        crate::reach::Reach { endpoint, ..Default::default() }
     };
     for (path, reason) in [
         ("nothing", "there is no bare Git repository at"),

@@ -19,7 +19,7 @@ use kollect_testenv::{GitServer, SshServer, git};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-use crate::local::{self, DOCUMENT, Reach, TREE};
+use crate::reach::{self, DOCUMENT, Reach, TREE};
 
 /// A bare repository on disk.
 pub(super) struct Repository {
@@ -71,12 +71,12 @@ pub(super) fn with(mut reach: Reach, name: &str, block: Value) -> Reach {
 
 /// A process that copies a cluster as a tree.
 pub(super) fn process(reach: &Reach, name: &str, cluster: &Cluster) -> Process {
-    let sink = local::open_git(reach, name, TREE).unwrap();
+    let sink = reach::open_git(reach, name, TREE).unwrap();
     Process::start(sink, Unit::Rows, cluster, inventory()).unwrap()
 }
 
 pub(super) fn document(reach: &Reach) -> Arc<dyn Sink> {
-    local::open_git(reach, "eu-1", DOCUMENT).unwrap()
+    reach::open_git(reach, "eu-1", DOCUMENT).unwrap()
 }
 
 pub(super) fn inventory() -> InventoryKey {

@@ -6,7 +6,7 @@ use kollect_testenv::git;
 use serde_json::{Map, Value, json};
 
 use super::support::{Repository, check, export, tip};
-use crate::local::{self, Reach};
+use crate::reach::{self, Reach};
 
 /// The running example of the export contract.
 const EXAMPLE: &str = r#"[
@@ -18,7 +18,7 @@ fn example() -> Vec<Row> {
 }
 
 /// As users write it, with nothing but these blocks.
-fn reach(repository: &Repository, blocks: Value) -> Reach {
+fn plain(repository: &Repository, blocks: Value) -> Reach {
     let Value::Object(mut more) = blocks else { return repository.reach() };
     more.insert("pathTemplate".to_owned(), json!(null));
     more.insert("serialization".to_owned(), json!(null));
@@ -34,7 +34,7 @@ async fn a_commit_says_what_its_templates_say() {
             "Kollect-Checksum: {checksumShort}", " ", "Kollect-Generation: {generation}",
         ],
     }});
-    let sink = local::open_git(&reach(&repository, blocks), "eu-1", r#"{"mode":"document"}"#);
+    let sink = reach::open_git(&plain(&repository, blocks), "eu-1", r#"{"mode":"document"}"#);
     sink.unwrap().export(&export(&example())).await.unwrap();
     let expected = "chore(eu-1/shop/web-stack): export 2 items @ 3d168c33ce26\n\n\
         Source inventory/shop/web-stack.yaml\n\n\
@@ -57,7 +57,7 @@ async fn a_tree_is_known_by_its_digest_and_every_placeholder_is_filled_in() {
     let blocks = json!({"git": {
         "commitMessage": all, "author": {"name": "Ann", "email": "ann@example.org"},
     }});
-    let sink = local::open_git(&reach(&repository, blocks), "", r#"{"mode":"perResource"}"#);
+    let sink = reach::open_git(&plain(&repository, blocks), "", r#"{"mode":"perResource"}"#);
     let export = export(&example());
     let digest = export.watermark.content.unwrap().digest.to_string();
     sink.unwrap().export(&export).await.unwrap();
@@ -91,7 +91,7 @@ async fn a_document_and_a_tree_have_the_ids_of_the_contract() {
     ];
     for (layout, root, files) in cases {
         let repository = Repository::new();
-        let sink = local::open_git(&reach(&repository, json!({})), "eu-1", layout).unwrap();
+        let sink = reach::open_git(&plain(&repository, json!({})), "eu-1", layout).unwrap();
         sink.export(&export(&example())).await.unwrap();
         for (path, blob) in files {
             let found = git(&repository.path, &["rev-parse", &format!("main:{path}")]).unwrap();
@@ -112,7 +112,7 @@ async fn a_document_and_a_tree_have_the_ids_of_the_contract() {
 async fn who_leaves_says_so_and_leaves_the_files() {
     let repository = Repository::new();
     let layout = r#"{"mode":"perResource"}"#;
-    let sink = local::open_git(&reach(&repository, json!({})), "eu-1", layout).unwrap();
+    let sink = reach::open_git(&plain(&repository, json!({})), "eu-1", layout).unwrap();
     let export = export(&example());
     sink.export(&export).await.unwrap();
     sink.retire(&export.inventory, Farewell::Released).await.unwrap();

@@ -120,7 +120,7 @@ impl Backend {
                 "sseKmsKeyId",
                 "forcePathStyle",
             ],
-            Postgres => &["statement_timeout", "max_conns", "touch_exported_at"],
+            Postgres => &["statement_timeout", "max_conns"],
             Bigquery => &["refresh"],
             Mongodb => &["numbers"],
             Sqlite => &[],
