@@ -190,7 +190,7 @@ pub(crate) fn https(server: &GitServer, name: &str) -> Reach {
     Reach { endpoint: server.url(name), secret: secret.into(), more }
 }
 
-fn said(error: impl std::fmt::Display) -> String {
+fn said(error: impl fmt::Display) -> String {
     error.to_string()
 }
 

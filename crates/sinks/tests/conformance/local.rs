@@ -1,7 +1,8 @@
 //! Sinks on this machine, for tests and the program `churn`.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use kollect_api::AddressPolicy;
 use kollect_sinks::{
     Credentials, Family, FileDestination, FileSink, LocalPaths, Opener, Sink, SinkKey, SinkSpec,
@@ -26,7 +27,7 @@ pub(crate) fn open(
         "tree" => Ok((file(path, cluster, TREE)?, Unit::Rows)),
         "document" => Ok((file(path, cluster, DOCUMENT)?, Unit::Document)),
         "git-tree" => Ok((git(path, cluster, TREE)?, Unit::Rows)),
-        "git-document" => Ok((git(path, cluster, DOCUMENT)?, Unit::Document)),
+        "git-https" => Ok((git_over_https(path, cluster)?, Unit::Rows)),
         other => Err(format!("{other} is no kind of sink")),
     }
 }
@@ -34,6 +35,19 @@ pub(crate) fn open(
 fn git(path: &Path, cluster: &str, layout: &str) -> Result<Arc<dyn Sink>, String> {
     let reach = Reach { endpoint: format!("file://{}", path.display()), ..Reach::default() };
     reach::open_git(&reach, cluster, layout)
+}
+
+/// Opens what the file `reach.json` in a directory describes.
+fn git_over_https(path: &Path, cluster: &str) -> Result<Arc<dyn Sink>, String> {
+    let text = fs::read(path.join("reach.json")).map_err(|error| error.to_string())?;
+    let told: BTreeMap<String, String> =
+        serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+    let told = |name: &str| told.get(name).cloned().unwrap_or_default();
+    let secret = [("username", told("user")), ("token", told("password"))];
+    let secret = secret.map(|(key, value)| (key.to_owned(), value)).into();
+    let tls = serde_json::json!({"caBundle": BASE64_STANDARD.encode(told("ca"))});
+    let more = serde_json::Map::from_iter([("tls".to_owned(), tls)]);
+    reach::open_git(&Reach { endpoint: told("endpoint"), secret, more }, cluster, TREE)
 }
 
 fn file(path: &Path, cluster: &str, layout: &str) -> Result<Arc<dyn Sink>, String> {

@@ -100,11 +100,11 @@ mod tests {
             for length in [0, 1, 15, 16, 127, 128, 2047, 2048, 1 << 33] {
                 let mut bytes = Vec::new();
                 write_header(kind, length, &mut bytes);
-                let header = read_header(bytes.as_slice(), 0).unwrap();
+                let header = read_header(&bytes, 0).unwrap();
                 let body = bytes.len() as u64;
                 assert_eq!(header, Header { form: Form::Whole(kind), length, body });
                 bytes.pop();
-                assert!(read_header(bytes.as_slice(), 0).is_err());
+                assert!(read_header(&bytes, 0).is_err());
             }
         }
     }
@@ -113,15 +113,15 @@ mod tests {
     fn a_difference_names_what_it_is_to() {
         let mut bytes = vec![0; 300];
         bytes.extend([0x6f, 0x80, 0x00]);
-        let header = read_header(bytes.as_slice(), 300).unwrap();
+        let header = read_header(&bytes, 300).unwrap();
         assert_eq!(header, Header { form: Form::After(300 - 128), length: 15, body: 303 });
         let mut bytes = vec![0x71];
         bytes.extend([7; 20]);
-        let header = read_header(bytes.as_slice(), 0).unwrap();
+        let header = read_header(&bytes, 0).unwrap();
         assert_eq!(header.form, Form::Of(Id::from_bytes(&[7; 20]).unwrap()));
         assert_eq!(header.body, 21);
-        for wrong in [&[0x6f, 0x00][..], &[0x6f, 0x01], &[0x00], &[0x50], &[0xff; 30]] {
-            assert!(read_header(wrong, 0).is_err(), "{wrong:?}");
+        for wrong in [vec![0x6f, 0x00], vec![0x6f, 0x01], vec![0x00], vec![0x50], vec![0xff; 30]] {
+            assert!(read_header(&wrong, 0).is_err(), "{wrong:?}");
         }
     }
 }

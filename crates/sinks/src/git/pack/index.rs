@@ -117,8 +117,7 @@ mod tests {
         let objects: Vec<_> = (0..500)
             .map(|at| Packed { id: id(at), offset: at << (at % 40), checksum: 0 })
             .collect();
-        let bytes = encode(&objects, [0; 20]).unwrap();
-        let index = bytes.as_slice();
+        let index = &encode(&objects, [0; 20]).unwrap();
         let count = count(index).unwrap();
         assert_eq!(count, 500);
         for object in &objects {

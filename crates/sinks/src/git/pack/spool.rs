@@ -17,7 +17,7 @@ impl ReadAt for File {
     }
 }
 
-impl ReadAt for [u8] {
+impl ReadAt for Vec<u8> {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let behind = usize::try_from(offset).ok().and_then(|offset| self.get(offset..));
         let behind = behind.unwrap_or_default();
@@ -74,7 +74,7 @@ impl Spool {
 impl ReadAt for Spool {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         match &self.kept {
-            Kept::Memory(memory) => memory.as_slice().read_at(buffer, offset),
+            Kept::Memory(memory) => memory.read_at(buffer, offset),
             Kept::File(file) => file.read_at(buffer, offset),
         }
     }
