@@ -129,8 +129,7 @@ fn open_git(path: &Path) -> anyhow::Result<Arc<dyn Sink>> {
         "layout": {"mode": "perResource", "content": "item"},
     });
     let spec = SinkSpec::Snapshot(Box::new(serde_json::from_value(spec)?));
-    let key =
-        SinkKey { family: Family::Snapshot, namespace: "shop".into(), name: "audit".into() };
+    let key = SinkKey { family: Family::Snapshot, namespace: "shop".into(), name: "audit".into() };
     let opener = Opener::new(LocalPaths::Anywhere);
     Ok(opener.open(&key, &spec, &Credentials::default())?)
 }

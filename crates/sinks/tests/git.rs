@@ -2,11 +2,13 @@
 //!
 //! Traces and rules are those of the rules of change.
 
-#[cfg(all(test, feature = "git"))]
+#![cfg(feature = "git")]
+
+#[cfg(test)]
 #[path = "conformance/reach.rs"]
 mod reach;
 
-#[cfg(all(test, feature = "git"))]
+#[cfg(test)]
 mod git {
     mod contention;
     mod foreign;

@@ -9,6 +9,7 @@ use super::{
     error::Fault,
     known::Known,
     object::{self, Commit, Id, Kind, Mode},
+    objects::Tree,
     pack::{Finished, Pack},
     remote::{Push, Pushed},
     settings::GitSettings,
@@ -165,13 +166,12 @@ impl Branch<'_> {
         (root, mut made): (Option<Id>, Made),
         occasion: &Occasion<'_>,
     ) -> Result<Draft, Fault> {
-        let root = match root {
-            Some(root) => root,
-            None => {
-                let empty = object::name(Kind::Tree, &[]);
-                made.insert(empty, super::objects::Tree::new(Vec::new())?);
-                empty
-            }
+        let root = if let Some(root) = root {
+            root
+        } else {
+            let empty = object::name(Kind::Tree, &[]);
+            made.insert(empty, Tree::new(Vec::new())?);
+            empty
         };
         let (name, email) = &self.settings.author;
         let commit = Commit {

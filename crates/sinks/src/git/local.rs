@@ -11,6 +11,7 @@ use std::{
 };
 
 use cap_std::fs::{OpenOptions, OpenOptionsExt as _};
+use kollect_inventory::digest::hexadecimal;
 
 use self::{lock::Lock, objects::Store, repository::Repository};
 use super::{
@@ -149,7 +150,7 @@ fn wait_for_lock<'a>(
 
 /// Writes a pack and its index, durably; only both together are seen.
 fn write_pack(repository: &Repository, pack: &Finished) -> io::Result<()> {
-    let name: String = pack.checksum.iter().map(|byte| format!("{byte:02x}")).collect();
+    let name = hexadecimal(&pack.checksum);
     let index = index::encode(&pack.objects, pack.checksum)?;
     let folder = "objects/pack";
     repository.dir().create_dir_all(folder)?;

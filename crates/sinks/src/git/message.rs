@@ -92,16 +92,9 @@ fn filled(template: &str, value: &impl Fn(&str) -> Option<String>) -> String {
         out.push_str(front);
         let known =
             behind.split_once('}').and_then(|(field, behind)| Some((value(field)?, behind)));
-        match known {
-            Some((value, behind)) => {
-                out.push_str(&value);
-                rest = behind;
-            }
-            None => {
-                out.push('{');
-                rest = behind;
-            }
-        }
+        let (value, behind) = known.unwrap_or_else(|| ("{".to_owned(), behind));
+        out.push_str(&value);
+        rest = behind;
     }
     out.push_str(rest);
     out.replace('\0', "")

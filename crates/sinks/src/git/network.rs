@@ -44,6 +44,14 @@ pub(super) struct NetworkRemote {
     progress: Progress,
 }
 
+/// What a server says about the branch before a push.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Old {
+    Untold,
+    Stands,
+    Moved,
+}
+
 impl NetworkRemote {
     pub(super) fn new(wire: Box<dyn Wire + Send>, branch: &str, depth: u32) -> Self {
         Self {
@@ -116,7 +124,7 @@ impl NetworkRemote {
     }
 
     /// Reads from what was sent last, and answers with what is not in it.
-    fn from_received(&mut self, ids: &[Id], objects: &mut Objects) -> Result<Vec<Id>, Fault> {
+    fn take_received(&mut self, ids: &[Id], objects: &mut Objects) -> Result<Vec<Id>, Fault> {
         let mut missing = Vec::new();
         for id in ids {
             let found = match &mut self.received {
@@ -131,22 +139,22 @@ impl NetworkRemote {
         Ok(missing)
     }
 
-    fn begin_writing(&mut self) -> Result<(Writing, Option<Option<Id>>), Fault> {
+    fn begin_writing(&mut self, old: Option<Id>) -> Result<(Writing, Old), Fault> {
         if self.wire.is_stateless()
             && let Some(writing) = self.writing.clone()
         {
-            return Ok((writing, None));
+            return Ok((writing, Old::Untold));
         }
         self.wire.begin(Service::Receive)?;
         let said = Advertisement::read(&mut Packets::new(&mut *self.wire), &self.branch)?;
         let writing = said.writing()?;
         self.writing = Some(writing.clone());
-        Ok((writing, Some(said.tip)))
+        Ok((writing, if said.tip == old { Old::Stands } else { Old::Moved }))
     }
 
     fn try_push(&mut self, push: &Push<'_>) -> Result<Pushed, PushFault> {
-        let (writing, tip) = self.begin_writing().map_err(PushFault::before)?;
-        if tip.is_some_and(|tip| tip != push.old) {
+        let (writing, old) = self.begin_writing(push.old).map_err(PushFault::before)?;
+        if old == Old::Moved {
             self.wire.end();
             return Ok(Pushed::Moved);
         }
@@ -204,7 +212,7 @@ impl Remote for NetworkRemote {
     }
 
     fn read(&mut self, commit: Id, ids: &[Id], objects: &mut Objects) -> Result<(), Fault> {
-        let missing = self.from_received(ids, objects)?;
+        let missing = self.take_received(ids, objects)?;
         if missing.is_empty() {
             return Ok(());
         }
@@ -214,7 +222,7 @@ impl Remote for NetworkRemote {
             match self.fetch(&wanted) {
                 Ok(received) => {
                     let before = self.received.replace(received);
-                    let missing = self.from_received(&missing, objects)?;
+                    let missing = self.take_received(&missing, objects)?;
                     // What was sent before may be asked for again.
                     self.received = before.or(self.received.take());
                     if missing.is_empty() {
@@ -227,7 +235,7 @@ impl Remote for NetworkRemote {
             }
         }
         self.received = Some(self.fetch_whole(commit)?);
-        self.from_received(&missing, objects)?;
+        self.take_received(&missing, objects)?;
         Ok(())
     }
 
@@ -251,7 +259,7 @@ impl Remote for NetworkRemote {
         let branch = self.branch.clone();
         if thoroughly {
             self.writing = None;
-            self.begin_writing()?;
+            self.begin_writing(tip)?;
             self.wire.end();
         }
         let rights = if thoroughly { ", and may be pushed to" } else { "" };

@@ -247,12 +247,9 @@ pub(super) struct Commit<'a> {
 impl Commit<'_> {
     pub(super) fn encode(&self) -> Vec<u8> {
         let Self { tree, parent, author: (name, email), seconds, message } = self;
-        let mut text = format!("tree {tree}\n");
-        if let Some(parent) = parent {
-            text.push_str(&format!("parent {parent}\n"));
-        }
+        let parent = parent.map(|parent| format!("parent {parent}\n")).unwrap_or_default();
         let who = format!("{} <{}> {seconds} +0000", plain(name), plain(email));
-        text.push_str(&format!("author {who}\ncommitter {who}\n\n{message}"));
+        let mut text = format!("tree {tree}\n{parent}author {who}\ncommitter {who}\n\n{message}");
         if !text.ends_with('\n') {
             text.push('\n');
         }
@@ -303,7 +300,7 @@ mod tests {
         let id = Id::NONE;
         let file = |name: &'static str| Entry { mode: FILE, name: name.as_bytes(), id };
         let folder = |name: &'static str| Entry { mode: FOLDER, name: name.as_bytes(), id };
-        let mut all = vec![file("a0"), folder("a"), file("a.b"), file("a-b"), file("b"), file("")];
+        let mut all = [file("a0"), folder("a"), file("a.b"), file("a-b"), file("b"), file("")];
         all.sort_by(Entry::order);
         let names: Vec<_> = all.iter().map(|entry| str::from_utf8(entry.name).unwrap()).collect();
         assert_eq!(names, ["", "a-b", "a.b", "a", "a0", "b"]);

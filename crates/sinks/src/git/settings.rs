@@ -127,13 +127,10 @@ fn of_scp(address: &str) -> Result<Location, GitError> {
         Some((user, rest)) => (Some(user.to_owned()), rest),
         None => (None, address),
     };
-    let (host, path) = match rest.strip_prefix('[').and_then(|rest| rest.split_once("]:")) {
-        Some((host, path)) => (format!("[{host}]"), path),
-        None => {
-            let (host, path) = rest.split_once(':').ok_or(neither)?;
-            (host.to_owned(), path)
-        }
-    };
+    let bracketed = rest.strip_prefix('[').and_then(|rest| rest.split_once("]:"));
+    let bracketed = bracketed.map(|(host, path)| (format!("[{host}]"), path));
+    let plain = || rest.split_once(':').map(|(host, path)| (host.to_owned(), path));
+    let (host, path) = bracketed.or_else(plain).ok_or(neither)?;
     let path = path.trim_end_matches('/');
     if path.is_empty() {
         return Err(GitError::Endpoint("names no repository"));
@@ -213,7 +210,7 @@ fn is_branch(name: &str) -> bool {
         && !name.starts_with("refs/")
         && !name.contains("..")
         && name.split('/').all(|part| {
-            let ends = part.ends_with('.') || part.ends_with(".lock");
+            let ends = part.ends_with('.') || part.strip_suffix(".lock").is_some();
             !part.is_empty() && !part.starts_with('.') && !ends
         })
 }

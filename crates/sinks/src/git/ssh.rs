@@ -109,9 +109,10 @@ impl SshWire {
         let judge = Judge { known };
         let mut connection =
             client::connect_stream(Arc::new(config), stream, judge).await.map_err(of_ssh)?;
-        let hash = match key.algorithm().is_rsa() {
-            true => connection.best_supported_rsa_hash().await.map_err(of_ssh)?.flatten(),
-            false => None,
+        let hash = if key.algorithm().is_rsa() {
+            connection.best_supported_rsa_hash().await.map_err(of_ssh)?.flatten()
+        } else {
+            None
         };
         let key = PrivateKeyWithHashAlg::new(Arc::clone(key), hash);
         let login = connection.authenticate_publickey(user.clone(), key).await.map_err(of_ssh)?;
@@ -125,13 +126,12 @@ impl SshWire {
     async fn start(&mut self, service: Service) -> Result<(), Fault> {
         let path = self.settings.address.path.replace('\'', r"'\''");
         let command = format!("{} '{path}'", service.name());
-        let channel = match self.connected().await?.channel_open_session().await {
-            Ok(channel) => channel,
-            Err(_) => {
-                // It was closed while nobody looked.
-                self.connection = None;
-                self.connected().await?.channel_open_session().await.map_err(of_ssh)?
-            }
+        let channel = if let Ok(channel) = self.connected().await?.channel_open_session().await {
+            channel
+        } else {
+            // It was closed while nobody looked.
+            self.connection = None;
+            self.connected().await?.channel_open_session().await.map_err(of_ssh)?
         };
         // Servers that do not take it speak the first version.
         channel.set_env(false, "GIT_PROTOCOL", "version=2").await.map_err(of_ssh)?;

@@ -29,12 +29,16 @@ struct Repository {
     reach: Reach,
     /// The same as somebody who may not.
     stranger: Option<Reach>,
-    _directory: Option<TempDir>,
+    /// Gone with the value.
+    directory: Option<TempDir>,
 }
 
 impl fmt::Debug for Repository {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Repository").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("Repository")
+            .field("path", &self.path)
+            .field("directory", &self.directory)
+            .finish_non_exhaustive()
     }
 }
 
@@ -49,8 +53,8 @@ impl Repository {
             let path = directory.path().join("copy.git");
             let reach =
                 Reach { endpoint: format!("file://{}", path.display()), ..Reach::default() };
-            let (stranger, _directory) = (None, Some(directory));
-            Ok(Box::new(Self { layout, path, reach, stranger, _directory }) as Box<dyn Destination>)
+            let (stranger, directory) = (None, Some(directory));
+            Ok(Box::new(Self { layout, path, reach, stranger, directory }) as Box<dyn Destination>)
         })
     }
 
@@ -65,8 +69,8 @@ impl Repository {
         let mut stranger = reach.clone();
         stranger.secret.insert("token".to_owned(), "guessed".to_owned());
         Box::pin(async move {
-            let (path, stranger, _directory) = (path?, Some(stranger), None);
-            Ok(Box::new(Self { layout, path, reach, stranger, _directory }) as Box<dyn Destination>)
+            let (path, stranger, directory) = (path?, Some(stranger), None);
+            Ok(Box::new(Self { layout, path, reach, stranger, directory }) as Box<dyn Destination>)
         })
     }
 
@@ -79,8 +83,8 @@ impl Repository {
         let mut stranger = reach.clone();
         stranger.secret.insert("ssh-privatekey".to_owned(), server.strange_key());
         Box::pin(async move {
-            let (path, stranger, _directory) = (path?, Some(stranger), None);
-            Ok(Box::new(Self { layout, path, reach, stranger, _directory }) as Box<dyn Destination>)
+            let (path, stranger, directory) = (path?, Some(stranger), None);
+            Ok(Box::new(Self { layout, path, reach, stranger, directory }) as Box<dyn Destination>)
         })
     }
 

@@ -51,11 +51,10 @@ impl Repository {
             |reason: &str| Err(Fault::Unusable(format!("the repository {shown} {reason}")));
         for (section, key, value) in settings(&config) {
             match (section.as_str(), key.as_str(), value.to_ascii_lowercase().as_str()) {
-                ("extensions", "objectformat", "sha1") => {}
                 ("extensions", "objectformat", "sha256") => {
                     return unusable("names its objects by SHA-256, which is not supported");
                 }
-                ("extensions", "refstorage", "files") => {}
+                ("extensions", "objectformat", "sha1") | ("extensions", "refstorage", "files") => {}
                 ("extensions", key, _) if HARMLESS.contains(&key) => {}
                 ("extensions", key, _) => {
                     return unusable(&format!("has the extension {key}, which is not supported"));

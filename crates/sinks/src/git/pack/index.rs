@@ -21,21 +21,20 @@ pub(in crate::git) fn encode(objects: &[Packed], pack: [u8; 20]) -> io::Result<V
         below += rest.iter().take_while(|one| one.id.as_bytes().first() <= Some(&first)).count();
         bytes.extend(u32::try_from(below).map_err(io::Error::other)?.to_be_bytes());
     }
-    sorted.iter().for_each(|object| bytes.extend(object.id.as_bytes()));
-    sorted.iter().for_each(|object| bytes.extend(object.checksum.to_be_bytes()));
+    bytes.extend(sorted.iter().flat_map(|object| *object.id.as_bytes()));
+    bytes.extend(sorted.iter().flat_map(|object| object.checksum.to_be_bytes()));
     let mut far: Vec<u64> = Vec::new();
     for object in &sorted {
         let near = u32::try_from(object.offset).ok().filter(|offset| offset >> 31 == 0);
-        let near = match near {
-            Some(near) => near,
-            None => {
-                far.push(object.offset);
-                u32::try_from(far.len() - 1).map_err(io::Error::other)? | 1 << 31
-            }
+        let near = if let Some(near) = near {
+            near
+        } else {
+            far.push(object.offset);
+            u32::try_from(far.len() - 1).map_err(io::Error::other)? | 1 << 31
         };
         bytes.extend(near.to_be_bytes());
     }
-    far.iter().for_each(|offset| bytes.extend(offset.to_be_bytes()));
+    bytes.extend(far.iter().flat_map(|offset| offset.to_be_bytes()));
     bytes.extend(pack);
     let mut hash = Checksum::new();
     hash.update(&bytes);

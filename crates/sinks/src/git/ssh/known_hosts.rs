@@ -78,12 +78,11 @@ fn names(hosts: &str, name: &str) -> bool {
         return is_hash_of(hashed, name).unwrap_or(false);
     }
     let (mut found, mut denied) = (false, false);
-    for pattern in hosts.split(',') {
-        match pattern.strip_prefix('!') {
-            Some(pattern) => {
-                denied |= fits(pattern.to_ascii_lowercase().as_bytes(), name.as_bytes())
-            }
-            None => found |= fits(pattern.to_ascii_lowercase().as_bytes(), name.as_bytes()),
+    for pattern in hosts.to_ascii_lowercase().split(',') {
+        if let Some(pattern) = pattern.strip_prefix('!') {
+            denied |= fits(pattern.as_bytes(), name.as_bytes());
+        } else {
+            found |= fits(pattern.as_bytes(), name.as_bytes());
         }
     }
     found && !denied
@@ -120,7 +119,9 @@ fn keyed_hash(key: &[u8], text: &[u8]) -> [u8; 20] {
     };
     let hash = |parts: [&[u8]; 2]| -> [u8; 20] {
         let mut hash = Sha1::new();
-        parts.iter().for_each(|part| hash.update(part));
+        for part in parts {
+            hash.update(part);
+        }
         hash.finalize().into()
     };
     let inner = hash([&padded(0x36), text]);
