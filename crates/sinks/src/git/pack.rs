@@ -21,11 +21,15 @@ use super::object::{Checksum, Id, Kind};
 /// comes near it, and files of others are passed over.
 pub(super) const LARGEST: u64 = 256 << 20;
 
+const PIECE: usize = 16 * 1024;
+
 /// A pack in the making.
 pub(super) struct Pack {
     bytes: Vec<u8>,
     objects: Vec<Packed>,
     deflate: Compress,
+    /// What has just been compressed.
+    piece: Vec<u8>,
 }
 
 /// An object in a pack.
@@ -50,7 +54,7 @@ impl Pack {
         let bytes = b"PACK\0\0\0\x02\0\0\0\0".to_vec();
         // Fast, because a pack is written once and repacked by the server.
         let deflate = Compress::new(Compression::fast(), true);
-        Self { bytes, objects: Vec::new(), deflate }
+        Self { bytes, objects: Vec::new(), deflate, piece: vec![0; PIECE] }
     }
 
     pub(super) fn add(&mut self, id: Id, kind: Kind, content: &[u8]) -> io::Result<()> {
@@ -78,11 +82,15 @@ impl Pack {
     fn deflate(&mut self, mut rest: &[u8]) -> io::Result<()> {
         self.deflate.reset();
         loop {
-            self.bytes.reserve(rest.len() / 2 + 64);
-            let before = self.deflate.total_in();
-            let status = self.deflate.compress_vec(rest, &mut self.bytes, FlushCompress::Finish)?;
-            let taken = usize::try_from(self.deflate.total_in() - before).unwrap_or(usize::MAX);
-            rest = rest.get(taken..).unwrap_or_default();
+            let (read, written) = (self.deflate.total_in(), self.deflate.total_out());
+            // Not straight to the end of the pack: all that is reserved behind
+            // it would be filled with zeros first, for every object.
+            let status = self.deflate.compress(rest, &mut self.piece, FlushCompress::Finish)?;
+            let since = |now: u64, then: u64| usize::try_from(now - then).unwrap_or(usize::MAX);
+            let read = since(self.deflate.total_in(), read);
+            let written = since(self.deflate.total_out(), written);
+            self.bytes.extend_from_slice(self.piece.get(..written).unwrap_or_default());
+            rest = rest.get(read..).unwrap_or_default();
             if status == Status::StreamEnd {
                 return Ok(());
             }

@@ -123,3 +123,49 @@ fn absent_is_fine(done: io::Result<()>) -> io::Result<()> {
         done => done,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path, time::SystemTime};
+
+    use super::*;
+
+    fn bare(path: &Path) -> Repository {
+        for folder in ["objects", "refs/heads"] {
+            fs::create_dir_all(path.join(folder)).unwrap();
+        }
+        fs::write(path.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        Repository::open(path).unwrap()
+    }
+
+    #[test]
+    fn a_lock_of_somebody_else_is_respected_for_ten_minutes() {
+        let directory = tempfile::tempdir().unwrap();
+        let repository = bare(directory.path());
+        let path = directory.path().join("refs/heads/main.lock");
+        fs::write(&path, "").unwrap();
+        let take = || Lock::take(&repository, "refs/heads/main", "one").unwrap();
+        assert!(take().is_none());
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        let lock = take().unwrap();
+        let said = fs::read_to_string(&path).unwrap();
+        assert!(said.starts_with(&format!("kollect one {} ", std::process::id())), "{said}");
+        lock.release().unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn our_own_take_turns_and_leave_nothing_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let repository = bare(directory.path());
+        let path = directory.path().join("refs/heads/main.lock");
+        let take = || Lock::take(&repository, "refs/heads/main", "one").unwrap();
+        let first = take().unwrap();
+        assert!(take().is_none(), "the first is still there");
+        drop(first);
+        assert!(!path.exists());
+        fs::write(&path, "kollect two 1 another\n").unwrap();
+        assert!(take().is_some(), "whoever made it is gone");
+    }
+}
