@@ -146,7 +146,7 @@ mod tests {
         fs::write(&path, "").unwrap();
         let take = || Lock::take(&repository, "refs/heads/main", "one").unwrap();
         assert!(take().is_none());
-        let file = fs::File::options().write(true).open(&path).unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
         file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
         let lock = take().unwrap();
         let said = fs::read_to_string(&path).unwrap();
