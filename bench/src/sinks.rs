@@ -11,14 +11,15 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use kollect_sinks::{
-    FileDestination, FileSink, InventoryKey, Receipt, Sink, SqliteDestination, SqliteSink, Unit,
+    Credentials, Family, FileDestination, FileSink, InventoryKey, LocalPaths, Opener, Receipt,
+    Sink, SinkKey, SinkSpec, SqliteDestination, SqliteSink, Unit,
     conformance::{Cluster, Process},
 };
 use tokio::runtime::Runtime;
 
 use crate::{
     SIZES,
-    measure::{Chance, float, print, timed},
+    measure::{Chance, float, print, processor_time, timed},
 };
 
 /// Single changes whose mean is taken.
@@ -26,7 +27,7 @@ const CHANGES: usize = 50;
 /// Attributes of about so many bytes make rows of about 700.
 const VALUE: usize = 460;
 
-const SINKS: [&str; 2] = ["sqlite", "file"];
+const SINKS: [&str; 3] = ["sqlite", "file", "git"];
 
 /// Every sink at every size. A million files are left out: they measure the
 /// file system.
@@ -34,7 +35,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     postgres::run()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     for sink in SINKS {
-        let sizes = SIZES.iter().filter(|(name, _)| sink != "file" || *name != "1m");
+        let sizes = SIZES.iter().filter(|(name, _)| sink == "sqlite" || *name != "1m");
         let mut changes = Vec::new();
         for (name, rows) in sizes {
             let receipt = measure(&runtime, sink, (name, *rows))?;
@@ -70,7 +71,9 @@ fn measure(runtime: &Runtime, sink: &str, (name, rows): (&str, usize)) -> anyhow
     };
     let first = copy(&mut process)?;
     print(&format!("{sink}.first_rows_per_s.{name}"), float(rows) / first.as_secs_f64())?;
+    print(&format!("{sink}.first_s.{name}"), first.as_secs_f64())?;
     let mut spent = 0.0;
+    let before = processor_time();
     for _ in 0..CHANGES {
         let object = chance.below(rows);
         let (namespace, object) = (namespace(object), format!("object-{object}"));
@@ -79,7 +82,9 @@ fn measure(runtime: &Runtime, sink: &str, (name, rows): (&str, usize)) -> anyhow
         spent += copy(&mut process)?.as_secs_f64();
     }
     let receipt = process.receipt().context("nothing was written")?;
+    let cpu = processor_time() - before;
     print(&format!("{sink}.change_ms.{name}"), spent * 1e3 / float(CHANGES))?;
+    print(&format!("{sink}.change_cpu_ms.{name}"), cpu * 1e3 / float(CHANGES))?;
     print(&format!("{sink}.change_bytes.{name}"), number(receipt.bytes))?;
     print(&format!("{sink}.change_statements.{name}"), number(receipt.statements))?;
     let before = files_below(directory.path())?;
@@ -100,6 +105,9 @@ fn open(sink: &str, path: &Path) -> anyhow::Result<Arc<dyn Sink>> {
     if sink == "sqlite" {
         return Ok(Arc::new(SqliteSink::new(Arc::new(SqliteDestination::new(path)), "eu-1")));
     }
+    if sink == "git" {
+        return open_git(path);
+    }
     let spec = serde_json::json!({
         "type": "file",
         "file": {"path": "x"},
@@ -108,6 +116,25 @@ fn open(sink: &str, path: &Path) -> anyhow::Result<Arc<dyn Sink>> {
     });
     let destination = Arc::new(FileDestination::new(path.to_owned()));
     Ok(Arc::new(FileSink::new(destination, serde_json::from_value(spec)?)))
+}
+
+/// A bare repository, which is made here: no git binary is needed for it.
+fn open_git(path: &Path) -> anyhow::Result<Arc<dyn Sink>> {
+    for folder in ["objects/pack", "refs/heads"] {
+        fs::create_dir_all(path.join(folder))?;
+    }
+    fs::write(path.join("HEAD"), "ref: refs/heads/main\n")?;
+    fs::write(path.join("config"), "[core]\n\trepositoryformatversion = 0\n\tbare = true\n")?;
+    let spec = serde_json::json!({
+        "type": "git",
+        "endpoint": format!("file://{}", path.display()),
+        "cluster": "eu-1",
+        "layout": {"mode": "perResource", "content": "item"},
+    });
+    let spec = SinkSpec::Snapshot(Box::new(serde_json::from_value(spec)?));
+    let key = SinkKey { family: Family::Snapshot, namespace: "shop".into(), name: "audit".into() };
+    let opener = Opener::new(LocalPaths::Anywhere);
+    Ok(opener.open(&key, &spec, &Credentials::default())?)
 }
 
 /// A hundred namespaces, so that no directory grows without bound.

@@ -12,8 +12,8 @@
 //!   start a pod) does not happen.
 //!
 //! Start reading in `control_plane.rs`; how the servers are kept from being
-//! left behind is in `keeper.rs`. [`Postgres`] is a database server that lives
-//! by the same rules.
+//! left behind is in `keeper.rs`. [`Postgres`], [`GitServer`] and [`SshServer`]
+//! live by the same rules.
 //!
 //! ```no_run
 //! # use kollect_testenv::ControlPlane;
@@ -35,12 +35,14 @@ mod launch;
 mod keeper;
 mod ready;
 mod certificates;
+mod git;
 mod postgres;
 
 pub use access::AccessError;
 pub use assets::{Assets, MissingServers, assets};
 pub use certificates::CertificateError;
 pub use control_plane::{ControlPlane, StartError};
+pub use git::{GitServer, GitServerError, Protocol, SshServer, git, has_sshd};
 pub use history::{History, RestartError};
 pub use keeper::Processes;
 pub use kubectl::{Kubectl, Output};

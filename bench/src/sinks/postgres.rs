@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use anyhow::{Context as _, anyhow};
 use kollect_api::AddressPolicy;
 use kollect_sinks::{
-    Credentials, InventoryKey, LocalPaths, Opener, Receipt, Sink, SinkSpec, Unit,
+    Credentials, Family, InventoryKey, LocalPaths, Opener, Receipt, Sink, SinkKey, SinkSpec, Unit,
     conformance::{Cluster, Process},
     guard::{Guard, SystemResolver},
 };
@@ -160,5 +160,10 @@ fn open(server: &Postgres, database: &str) -> anyhow::Result<Arc<dyn Sink>> {
     let credentials = Credentials::new(values, "1").with_ca(server.ca_pem());
     let policy = AddressPolicy { private: false, allowed: vec!["127.0.0.0/8".parse()?] };
     let opener = Opener::new(LocalPaths::Anywhere).with_guard(Guard::new(policy, SystemResolver));
-    Ok(opener.open("shop", &spec, &credentials)?)
+    let key = SinkKey {
+        family: Family::Database,
+        namespace: "shop".to_owned(),
+        name: "bench".to_owned(),
+    };
+    Ok(opener.open(&key, &spec, &credentials)?)
 }

@@ -9,11 +9,8 @@ use anyhow::{Context as _, bail};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kollect_api::{SecretReference, annotation};
 use kollect_collect::Manifest;
-use kollect_sinks::{Credentials, SinkSpec};
+use kollect_sinks::{Credentials, SecretUse, SinkSpec};
 use serde_json::Value;
-
-/// Keys under which a Secret may hold certificates to trust.
-const CA_KEYS: [&str; 3] = ["tls.crt", "ca.crt", "ca.pem"];
 
 /// Secrets by namespace and name. `Debug` shows neither.
 #[derive(Clone, Default)]
@@ -74,27 +71,19 @@ impl Secrets {
         spec: &SinkSpec,
         variables: Variables<'_>,
     ) -> anyhow::Result<Credentials> {
-        let mut values = BTreeMap::new();
-        if let Some((field, reference)) = reference(spec) {
+        let read = |secret: &SecretUse<'_>| {
+            let SecretUse { field, reference, .. } = secret;
             let found = self.find(namespace, reference).with_context(|| format!("spec.{field}"))?;
+            let mut values = BTreeMap::new();
             for (key, value) in &found.values {
                 let value = filled_in(value, variables).with_context(|| {
                     format!("spec.{field}: {} of Secret {}", key, reference.name)
                 })?;
                 values.insert(key.clone(), value);
             }
-        }
-        let credentials = Credentials::new(values, "given");
-        let tls = spec.common().tls.as_ref();
-        let Some(reference) = tls.and_then(|tls| tls.ca_secret_ref.as_ref()) else {
-            return Ok(credentials);
+            anyhow::Ok((values, "given".to_owned()))
         };
-        let found = self.find(namespace, reference).context("spec.tls.caSecretRef")?;
-        let pem = CA_KEYS.iter().filter_map(|key| found.values.get(*key));
-        match pem.map(|pem| pem.trim()).find(|pem| !pem.is_empty()) {
-            Some(pem) => Ok(credentials.with_ca(pem)),
-            None => bail!("spec.tls.caSecretRef: the Secret holds none of {}", CA_KEYS.join(", ")),
-        }
+        spec.credentials(|secret| read(secret).map_err(Refused)).map_err(|Refused(error)| error)
     }
 
     fn find(&self, namespace: &str, reference: &SecretReference) -> anyhow::Result<&Secret> {
@@ -121,21 +110,13 @@ impl Secrets {
     }
 }
 
-/// Which Secret lets the sink in, and where it is named.
-fn reference(spec: &SinkSpec) -> Option<(&'static str, &SecretReference)> {
-    let own = match spec {
-        SinkSpec::Database(spec) => {
-            let postgres = spec.postgres.as_ref();
-            postgres.map(|block| ("postgres.databaseRef", &block.database_ref))
-        }
-        SinkSpec::Snapshot(spec) => {
-            let auth = spec.git.as_ref().and_then(|git| git.auth.as_ref());
-            let secret = auth.and_then(|auth| auth.secret_ref.as_ref());
-            secret.map(|secret| ("git.auth.secretRef", secret))
-        }
-        SinkSpec::Event(_) => None,
-    };
-    own.or_else(|| spec.common().secret_ref.as_ref().map(|secret| ("secretRef", secret)))
+/// Why there are no credentials.
+struct Refused(anyhow::Error);
+
+impl From<String> for Refused {
+    fn from(message: String) -> Self {
+        Self(anyhow::Error::msg(message))
+    }
 }
 
 /// What a Secret holds; plain text wins over base64.

@@ -5,7 +5,7 @@ use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
 use anyhow::{Context, bail};
 use kollect_collect::{Source, read};
 use kollect_sinks::{
-    LocalPaths, Opener, Scrub, SinkSpec,
+    LocalPaths, Opener, Scrub, SinkKey, SinkSpec,
     guard::{Guard, SystemResolver},
 };
 use kollect_validate::{Object, Policy};
@@ -50,7 +50,7 @@ pub(crate) fn test(
     let opener = Opener::new(LocalPaths::Anywhere).with_guard(guard);
     let mut silent = 0_usize;
     for (object, spec) in &sinks {
-        let answer = runtime.block_on(probe(&opener, &secrets, object.namespace(), spec));
+        let answer = runtime.block_on(probe(&opener, &secrets, &key(object, spec), spec));
         let (kind, namespace, name) = (object.kind().name(), object.namespace(), object.name());
         let (word, text) = match &answer {
             Ok(text) => ("ok", text),
@@ -72,17 +72,22 @@ pub(crate) fn spec(object: &Object) -> Option<SinkSpec> {
     }
 }
 
+fn key(object: &Object, spec: &SinkSpec) -> SinkKey {
+    let (namespace, name) = (object.namespace().to_owned(), object.name().to_owned());
+    SinkKey { family: spec.family(), namespace, name }
+}
+
 /// What the sink says; what is in the way, if it says nothing.
 async fn probe(
     opener: &Opener,
     secrets: &Secrets,
-    namespace: &str,
+    sink: &SinkKey,
     spec: &SinkSpec,
 ) -> Result<String, String> {
-    let credentials = secrets.credentials(namespace, spec);
+    let credentials = secrets.credentials(&sink.namespace, spec);
     let credentials = credentials.map_err(|error| format!("{error:#}"))?;
     let scrub = Scrub::new(&credentials);
-    let sink = opener.open(namespace, spec, &credentials).map_err(|error| scrub.error(&error))?;
+    let sink = opener.open(sink, spec, &credentials).map_err(|error| scrub.error(&error))?;
     match tokio::time::timeout(PATIENCE, sink.probe()).await {
         Ok(answer) => answer.map_err(|error| scrub.error(&error)),
         Err(_) => Err(format!("it did not answer within {} s", PATIENCE.as_secs())),

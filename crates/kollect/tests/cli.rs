@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use kollect_testenv::{GitServer, Protocol, git};
 use serde_json::Value;
 
 use support::{Run, TARGET, kollect, repository, run_in, texts_below, validate, with_input};
@@ -294,6 +295,40 @@ mod collecting {
     }
 
     #[test]
+    fn a_repository_gets_a_commit_for_each_inventory_and_then_none() {
+        let place = tempfile::tempdir().unwrap();
+        git(place.path(), &["init", "--quiet", "--bare", "copy.git"]).unwrap();
+        let config = place.path().join("config");
+        fs::create_dir(&config).unwrap();
+        for entry in fs::read_dir(repository().join(CONFIG)).unwrap() {
+            let entry = entry.unwrap();
+            let text = fs::read_to_string(entry.path()).unwrap();
+            let kept = text.split("\n---\n").filter(|document| {
+                !document.contains("Inventory\n") && !document.contains("Sink\n")
+            });
+            let text = kept.collect::<Vec<_>>().join("\n---\n");
+            fs::write(config.join(entry.file_name()), text).unwrap();
+        }
+        let sink = format!(
+            "apiVersion: kollect.dev/v1alpha1\nkind: KollectSnapshotSink\n\
+             metadata: {{name: audit, namespace: shop}}\n\
+             spec: {{type: git, cluster: eu-1, endpoint: 'file://{}/copy.git'}}\n",
+            place.path().display()
+        );
+        fs::write(config.join("git.yaml"), sink).unwrap();
+        let cluster = repository().join(CLUSTER).display().to_string();
+        let mut commits = Vec::new();
+        for _ in 0..2 {
+            let run =
+                run_in(place.path(), &["collect", "--config", "config", "--from", &cluster], "");
+            assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+            let count = git(&place.path().join("copy.git"), &["rev-list", "--count", "main"]);
+            commits.push(count.unwrap().parse::<u32>().unwrap());
+        }
+        assert!(commits[0] > 0 && commits[0] == commits[1], "{commits:?}");
+    }
+
+    #[test]
     fn a_configuration_that_is_wrong_collects_nothing() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("bad.yaml"), TARGET.replace("images", "team/images")).unwrap();
@@ -402,18 +437,53 @@ mod sinks {
     }
 
     #[test]
+    fn a_repository_is_probed_and_one_behind_a_login_with_its_secret() {
+        let server = GitServer::start(Protocol::Any).unwrap();
+        server.repository("copy.git", &[]).unwrap();
+        let (user, password) = server.login();
+        let indented = server.authority().replace('\n', "\n    ");
+        let manifest = format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: login, namespace: shop}}\n\
+             stringData: {{username: {user}, token: {password}}}\n---\n\
+             apiVersion: v1\nkind: Secret\nmetadata: {{name: ca, namespace: shop}}\n\
+             stringData:\n  ca.crt: |\n    {indented}\n---\n\
+             apiVersion: kollect.dev/v1alpha1\nkind: KollectSnapshotSink\n\
+             metadata: {{name: audit, namespace: shop}}\n\
+             spec:\n  type: git\n  endpoint: {}\n  secretRef: {{name: login}}\n  \
+             tls: {{caSecretRef: {{name: ca}}}}\n",
+            server.url("copy.git"),
+        );
+        let run =
+            with_input(&["sink", "test", "--allow-sink-cidrs", "127.0.0.0/8", "-"], &manifest);
+        assert_eq!(
+            (run.code, run.stdout.as_str()),
+            (
+                Some(0),
+                "KollectSnapshotSink shop/audit (git): ok: the repository has no branch main yet\n"
+            ),
+            "{}",
+            run.stderr
+        );
+        let wrong = manifest.replace(password, "guessed-by-somebody");
+        let run = with_input(&["sink", "test", "--allow-sink-cidrs", "127.0.0.0/8", "-"], &wrong);
+        assert_eq!(run.code, Some(1));
+        assert!(run.stdout.contains("401 Unauthorized"), "{}", run.stdout);
+        assert!(!run.stdout.contains("guessed"), "{}", run.stdout);
+    }
+
+    #[test]
     fn a_sink_that_is_wrong_or_not_in_this_build_is_not_tried() {
-        let git = "apiVersion: kollect.dev/v1alpha1\nkind: KollectSnapshotSink\n\
-                   metadata: {name: audit, namespace: shop}\n\
-                   spec: {type: git, endpoint: 'https://git.example/a.git'}\n";
-        let run = with_input(&["sink", "test", "-"], git);
+        let bucket = "apiVersion: kollect.dev/v1alpha1\nkind: KollectSnapshotSink\n\
+                      metadata: {name: audit, namespace: shop}\n\
+                      spec: {type: s3, endpoint: 's3://inventory'}\n";
+        let run = with_input(&["sink", "test", "-"], bucket);
         assert_eq!(run.code, Some(1));
         assert_eq!(
             run.stdout,
-            "KollectSnapshotSink shop/audit (git): failed: \
-             spec.type: git is not in this build, which has file, postgres, sqlite\n"
+            "KollectSnapshotSink shop/audit (s3): failed: \
+             spec.type: s3 is not in this build, which has file, git, postgres, sqlite\n"
         );
-        let run = with_input(&["sink", "test", "-"], &git.replace("git,", "gti,"));
+        let run = with_input(&["sink", "test", "-"], &bucket.replace("s3,", "s4,"));
         assert_eq!(run.code, Some(2));
         assert!(run.stdout.contains("error[SNK-01]"), "{}", run.stdout);
         let run = with_input(&["sink", "test", "-"], TARGET);

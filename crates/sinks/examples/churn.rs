@@ -16,6 +16,8 @@ use kollect_sinks::{
 
 #[path = "../tests/conformance/local.rs"]
 mod local;
+#[path = "../tests/conformance/reach.rs"]
+mod reach;
 
 /// Objects that the cluster begins with.
 const OBJECTS: usize = 200;

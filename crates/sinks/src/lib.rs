@@ -30,7 +30,10 @@ mod postgres;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod local;
+mod files;
 mod file;
+#[cfg(feature = "git")]
+mod git;
 mod open;
 mod secrets;
 pub mod layout;
@@ -48,6 +51,8 @@ pub use deliver::{
     state::{Family, PairKey, PairState, Phase, SinkKey, Turn, Work},
 };
 pub use file::{FileSink, destination::FileDestination};
+#[cfg(feature = "git")]
+pub use git::{GitSink, settings::GitError};
 pub use local::{LocalPathError, LocalPaths};
 pub use memory::{MemoryDestination, MemorySink};
 pub use open::{BACKENDS, Manner, OpenError, Opener, SinkSpec};

@@ -12,6 +12,8 @@ use kollect_api::{
     IntervalError, LayoutMode, SinkCommon, SnapshotSinkSpec, SnapshotType,
 };
 
+#[cfg(feature = "git")]
+use crate::git::{self, destination::GitDestination, settings::GitError};
 #[cfg(feature = "postgres")]
 use crate::postgres::{
     PostgresSink,
@@ -22,6 +24,7 @@ use crate::postgres::{
 use crate::sqlite::{SqliteSink, destination::SqliteDestination};
 use crate::{
     credentials::Credentials,
+    deliver::state::SinkKey,
     deliver::{pair::Unit, state::Family},
     file::{FileSink, destination::FileDestination},
     guard::{Guard, SystemResolver},
@@ -34,6 +37,8 @@ use crate::{
 /// The types of sink that this build can write to.
 pub const BACKENDS: &[&str] = &[
     "file",
+    #[cfg(feature = "git")]
+    "git",
     #[cfg(feature = "postgres")]
     "postgres",
     #[cfg(feature = "sqlite")]
@@ -72,6 +77,9 @@ pub enum OpenError {
     Path { field: &'static str, source: LocalPathError },
     #[error("spec.layout")]
     Layout(#[from] LayoutError),
+    #[cfg(feature = "git")]
+    #[error("spec.{0}")]
+    Git(#[from] GitError),
     #[cfg(feature = "postgres")]
     #[error(transparent)]
     Postgres(#[from] PostgresSettingsError),
@@ -84,11 +92,13 @@ pub enum OpenError {
 pub struct Opener {
     local: LocalPaths,
     guard: Guard,
-    directories: Shared<FileDestination>,
+    directories: Shared<PathBuf, FileDestination>,
+    #[cfg(feature = "git")]
+    branches: Shared<String, GitDestination>,
     #[cfg(feature = "postgres")]
     tables: Mutex<Vec<Weak<PostgresDestination>>>,
     #[cfg(feature = "sqlite")]
-    databases: Shared<SqliteDestination>,
+    databases: Shared<PathBuf, SqliteDestination>,
 }
 
 impl Opener {
@@ -98,6 +108,8 @@ impl Opener {
             local,
             guard: Guard::new(AddressPolicy::default(), SystemResolver),
             directories: Shared::default(),
+            #[cfg(feature = "git")]
+            branches: Shared::default(),
             #[cfg(feature = "postgres")]
             tables: Mutex::default(),
             #[cfg(feature = "sqlite")]
@@ -111,20 +123,31 @@ impl Opener {
         Self { guard, ..self }
     }
 
-    /// The sink that an object of this namespace describes. Nothing is dialled
-    /// or written yet.
+    /// The sink that the object of this name describes. Nothing is dialled or
+    /// written yet.
     pub fn open(
         &self,
-        namespace: &str,
+        sink: &SinkKey,
         spec: &SinkSpec,
         credentials: &Credentials,
     ) -> Result<Arc<dyn Sink>, OpenError> {
+        let namespace = sink.namespace.as_str();
         match spec {
             SinkSpec::Snapshot(spec) if spec.sink_type == SnapshotType::File => {
                 let block = spec.file.as_ref().ok_or(OpenError::Missing("file"))?;
                 let path = self.local_path("file.path", namespace, &block.path)?;
                 let destination = self.directories.at(path, FileDestination::new);
                 Ok(Arc::new(FileSink::new(destination, (**spec).clone())))
+            }
+            #[cfg(feature = "git")]
+            SinkSpec::Snapshot(spec) if spec.sink_type == SnapshotType::Git => {
+                let plan = git::Plan::new((**spec).clone(), &sink.name)?;
+                let local = plan.local_path();
+                let local = local.map(|path| self.local_path("endpoint", namespace, path));
+                let local = local.transpose()?;
+                let identity = plan.identity(local.as_ref());
+                let destination = self.branches.at(identity, |_| GitDestination::new());
+                Ok(Arc::new(plan.open(destination, local, (&self.guard, credentials))?))
             }
             #[cfg(feature = "postgres")]
             SinkSpec::Database(spec) if spec.sink_type == DatabaseType::Postgres => {
@@ -261,23 +284,23 @@ fn option(common: &SinkCommon, name: &'static str) -> Result<Option<Duration>, O
 /// What is open, by where it is. It is closed when the last sink that uses it
 /// is gone.
 #[derive(Debug)]
-struct Shared<T>(Mutex<BTreeMap<PathBuf, Weak<T>>>);
+struct Shared<K, T>(Mutex<BTreeMap<K, Weak<T>>>);
 
-impl<T> Default for Shared<T> {
+impl<K, T> Default for Shared<K, T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T> Shared<T> {
-    fn at(&self, path: PathBuf, open: impl FnOnce(PathBuf) -> T) -> Arc<T> {
+impl<K: Ord + Clone, T> Shared<K, T> {
+    fn at(&self, place: K, open: impl FnOnce(K) -> T) -> Arc<T> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|_, one| one.strong_count() > 0);
-        if let Some(one) = all.get(&path).and_then(Weak::upgrade) {
+        if let Some(one) = all.get(&place).and_then(Weak::upgrade) {
             return one;
         }
-        let one = Arc::new(open(path.clone()));
-        all.insert(path, Arc::downgrade(&one));
+        let one = Arc::new(open(place.clone()));
+        all.insert(place, Arc::downgrade(&one));
         one
     }
 }

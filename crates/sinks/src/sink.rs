@@ -168,6 +168,8 @@ pub enum Wrote {
     Rows { upserted: u64, deleted: u64 },
     /// Files of a directory.
     Files { written: u64, removed: u64 },
+    /// A commit, and files of its tree.
+    Commit { id: String, written: u64, removed: u64 },
 }
 
 impl Receipt {

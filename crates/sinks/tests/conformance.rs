@@ -2,7 +2,10 @@
 
 mod conformance {
     mod file;
+    #[cfg(feature = "git")]
+    mod git;
     pub(crate) mod local;
+    pub(crate) mod reach;
     mod memory;
     #[cfg(test)]
     #[cfg(feature = "postgres")]

@@ -1,8 +1,8 @@
 //! Processes that are killed while they write.
 
-use kollect_testenv::Postgres;
+use kollect_testenv::{GitServer, Postgres, Protocol, git};
 
-use self::support::{Kind, Reader, look_at_server, survives};
+use self::support::{Kind, Reader, branch_is_sound, look_at_server, survives};
 
 /// Whoever reads while others write and die sees complete states only.
 #[test]
@@ -52,6 +52,32 @@ fn a_document_survives_twenty_kills_and_is_never_torn() {
     survives(&Kind { name: "document", is_atomic: true }, &directory.path().join("copy"), 20);
 }
 
+/// Half a push is none: a reader sees a commit or the one before it.
+#[test]
+fn a_repository_on_disk_survives_sixty_kills() {
+    let directory = tempfile::tempdir().unwrap();
+    git(directory.path(), &["init", "--quiet", "--bare", "copy.git"]).unwrap();
+    let path = directory.path().join("copy.git");
+    survives(&Kind { name: "git-tree", is_atomic: true }, &path, 60);
+    branch_is_sound(&path);
+}
+
+#[test]
+fn a_repository_behind_https_survives_forty_kills() {
+    let server = GitServer::start(Protocol::Any).unwrap();
+    let settings = [("uploadpack.allowFilter", "true")];
+    let path = server.repository("copy.git", &settings).unwrap();
+    // The writer is told by a file how to get there; the reader goes there by itself.
+    let (user, password) = server.login();
+    let reach = serde_json::json!({
+        "endpoint": server.url("copy.git"), "user": user, "password": password,
+        "ca": server.authority(),
+    });
+    std::fs::write(path.join("reach.json"), reach.to_string()).unwrap();
+    survives(&Kind { name: "git-https", is_atomic: true }, &path, 40);
+    branch_is_sound(&path);
+}
+
 #[cfg(test)]
 mod support {
     use std::{
@@ -70,7 +96,7 @@ mod support {
 
     use kollect_inventory::{Digest, Identity, Row, envelope, sort};
     use kollect_sinks::conformance::Churn;
-    use kollect_testenv::Postgres;
+    use kollect_testenv::{Postgres, git};
     use rusqlite::{Connection, OptionalExtension as _};
     use serde_json::Value;
 
@@ -174,11 +200,31 @@ mod support {
                 let (_, database) = dsn.rsplit_once('/').unwrap();
                 look_at_server(Postgres::shared().unwrap(), database).unwrap_or_default()
             }
+            "git-tree" | "git-https" => rows_on_branch(path),
             "document" => rows_of(&[path.join("eu-1/shop/web.ndjson")]),
             _ => rows_of(&files_below(&path.join("eu-1/web"))),
         };
         sort(&mut rows);
         rows
+    }
+
+    /// The rows as a clone by stock Git has them; none without a branch.
+    fn rows_on_branch(path: &Path) -> Vec<Row> {
+        let clone = tempfile::tempdir().unwrap();
+        let from = format!("file://{}", path.display());
+        let arguments = ["clone", "--quiet", "--depth", "1", "--branch", "main", &from, "."];
+        match git(clone.path(), &arguments) {
+            Ok(_) => rows_of(&files_below(&clone.path().join("eu-1/web"))),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Nothing is broken, and nobody is kept out.
+    pub(crate) fn branch_is_sound(path: &Path) {
+        git(path, &["fsck", "--strict", "--full", "--no-dangling"]).unwrap();
+        assert!(!path.join("refs/heads/main.lock").exists(), "a lock was left behind");
+        let tip = git(path, &["rev-parse", "refs/heads/main"]).unwrap();
+        git(path, &["update-ref", "refs/heads/main", &tip, &tip]).unwrap();
     }
 
     fn rows_of(files: &[PathBuf]) -> Vec<Row> {

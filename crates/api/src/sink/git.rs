@@ -41,8 +41,9 @@ pub struct Git {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub clone_depth: Option<i32>,
-    /// Delete documents that the inventory no longer writes. Default: false;
-    /// always on with `layout.mode` `perResource` or `split`.
+    /// Delete documents that the inventory no longer writes, such as those of
+    /// an older `pathTemplate`. Default: true; always on with `layout.mode`
+    /// `perResource` or `split`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prune: Option<bool>,
     /// Has no effect: there is one built-in engine. `go-git` and `cli` are

@@ -154,7 +154,7 @@ fn settings(
     let credentials = credentials.map_err(|error| format!("{error:#}"))?;
     let scrub = Scrub::new(&credentials);
     let manner = spec.manner(&inventory.schema).map_err(|error| scrub.error(&error))?;
-    let open = opener.open(&sink.namespace, &spec, &credentials);
+    let open = opener.open(sink, &spec, &credentials);
     let settings = PairSettings {
         view,
         schema: Arc::clone(&inventory.schema),
@@ -206,6 +206,10 @@ pub(super) fn written(state: &PairState) -> String {
         }
         Some(Wrote::Files { written, removed }) => {
             format!("{written} files written, {removed} removed")
+        }
+        Some(Wrote::Commit { id, written, removed }) => {
+            let id = id.get(..12).unwrap_or(id);
+            format!("commit {id}: {written} files written, {removed} removed")
         }
     }
 }

@@ -125,7 +125,7 @@ impl Copies {
         let invalid =
             |error: &dyn std::error::Error| Trouble::new("ExportTerminal", scrub.error(error));
         let manner = spec.manner(&inventory.schema).map_err(|error| invalid(&error))?;
-        let sink = self.opener.open(&key.sink.namespace, &spec, &credentials);
+        let sink = self.opener.open(&key.sink, &spec, &credentials);
         let settings = PairSettings {
             view,
             schema: std::sync::Arc::clone(&inventory.schema),

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kollect_api::{ClusterInventoryStatus, InventoryStatus, SinkExport, TargetSummary, Watermark};
 use kollect_inventory::schedule::ErrorClass;
-use kollect_sinks::{PairState, Phase, SinkKey};
+use kollect_sinks::{PairState, Phase, SinkKey, Wrote};
 use kollect_validate::Object;
 
 use super::{Conditions, seconds};
@@ -213,12 +213,17 @@ fn export(
             time: time.clone(),
         })
     });
+    let wrote = state.and_then(|state| state.receipt.as_ref()).map(|receipt| &receipt.wrote);
+    let reference = match wrote {
+        Some(Wrote::Commit { id, .. }) => Some(id.to_string()),
+        _ => None,
+    };
     SinkExport {
         name: pair.sink.name.clone(),
         namespace: Some(pair.sink.namespace.clone()),
         last_export_time: time.or_else(|| known?.last_export_time.clone()),
         last_checksum: digest.map(|digest| format!("sum128:{digest}")),
-        last_export_ref: None,
+        last_export_ref: reference.or_else(|| known?.last_export_ref.clone()),
         conditions: conditions.done(),
         watermark,
         coverage: Vec::new(),

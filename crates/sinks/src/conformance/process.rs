@@ -247,7 +247,9 @@ impl Process {
         match self.receipt().map(|receipt| receipt.wrote) {
             None | Some(Wrote::Nothing) => 0,
             Some(Wrote::Rows { upserted, deleted }) => upserted + deleted,
-            Some(Wrote::Files { written, removed }) => written + removed,
+            Some(Wrote::Files { written, removed } | Wrote::Commit { written, removed, .. }) => {
+                written + removed
+            }
         }
     }
 

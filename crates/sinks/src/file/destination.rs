@@ -15,12 +15,13 @@ use cap_std::{
 };
 use kollect_inventory::Effect;
 
-use super::{
-    fault::{abandoned, during},
-    folder::{Folder, OURS},
-    neighbours::Neighbours,
+use super::{fault::during, folder::Folder};
+use crate::{
+    files::{abandoned, ground::OURS, neighbours::Neighbours},
+    progress::Progress,
+    sink::SinkError,
+    turn::Turns,
 };
-use crate::{progress::Progress, sink::SinkError, turn::Turns};
 
 /// Locked while an export runs; the kernel unlocks it when the process dies.
 /// No cluster is called like it.

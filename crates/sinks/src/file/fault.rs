@@ -1,6 +1,6 @@
 //! What errors of the file system mean.
 
-use std::{error::Error, io, sync::Arc};
+use std::{io, sync::Arc};
 
 use kollect_inventory::Effect;
 use rustix::io::Errno;
@@ -45,22 +45,6 @@ pub(super) fn is_about_path(error: &io::Error) -> bool {
                 | io::ErrorKind::NotADirectory
         ),
     }
-}
-
-/// Nobody waits for the outcome.
-pub(super) fn abandoned(effect: Effect) -> SinkError {
-    SinkError::Rejected { detail: "nobody waits for it".to_owned(), effect }
-}
-
-/// An error and what caused it, in one line.
-pub(super) fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kollect_inventory::{Identity, Place, Row, digest, sort};
+use kollect_inventory::{Digest, Identity, Place, Row, digest, sort};
 use sha2::{Digest as _, Sha256};
 
 use super::{
@@ -165,6 +165,22 @@ impl Tree {
         };
         let content = index.encode(self.layout.format)?;
         Ok(Some(FileOp { path: path.clone(), content: Some(content) }))
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// The digest of all rows; costs as much as the tree is large.
+    pub fn digest(&self) -> Digest {
+        let rows = self.slots.values().flat_map(|slot| &slot.rows);
+        rows.fold(Digest::EMPTY, |sum, (_, row)| sum.with(row.hash()))
     }
 
     /// The rows that say that they are in one place.

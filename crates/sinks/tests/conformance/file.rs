@@ -102,7 +102,7 @@ impl Destination for Directory {
 }
 
 /// Every file below a folder, in order; the lock is none of the copies.
-fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),

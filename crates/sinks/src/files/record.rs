@@ -16,7 +16,7 @@ use kollect_inventory::{
 use serde::{Deserialize, Serialize};
 
 /// The name of the file.
-pub(super) const NAME: &str = "watermark";
+pub(crate) const NAME: &str = "watermark";
 
 #[derive(Serialize, Deserialize)]
 struct Record {
@@ -73,7 +73,7 @@ pub(super) fn encode(recorded: &Recorded) -> Result<Vec<u8>, serde_json::Error> 
 
 /// Reads a record, unless it is none. A digest that is none is left out, which
 /// means that the copy will be compared.
-pub(super) fn decode(bytes: &[u8]) -> Option<Recorded> {
+pub(crate) fn decode(bytes: &[u8]) -> Option<Recorded> {
     let record: Record = serde_json::from_slice(bytes).ok()?;
     let digest = record.digest.and_then(|digest| digest.parse().ok());
     let missing = |Absent { partition, since }| Missing { partition: partition.key(), since };

@@ -7,7 +7,7 @@ use std::{
 
 use kollect_api::Format;
 use kollect_inventory::{
-    Change, Effect, PartitionKey, Row,
+    Change, Effect, PartitionKey, Row, digest,
     envelope::{self, Header},
     parts::{self, Part},
     sort,
@@ -15,8 +15,8 @@ use kollect_inventory::{
 };
 
 use super::{
+    chain,
     difference::{Sameness, Wanted, WantedFile, difference, place, whole},
-    fault::{chain, during},
     read_back,
     work::{Plan, Unit, Work},
 };
@@ -30,12 +30,8 @@ use crate::{
 const SURELY_FLAT: usize = 100;
 
 /// Brings the document up to date.
-pub(super) fn export(
-    mut work: Work<'_>,
-    layout: &Layout,
-    cluster: &str,
-) -> Result<Receipt, SinkError> {
-    let export = work.export;
+pub(super) fn export(mut work: Work<'_>, cluster: &str, prune: bool) -> Result<Receipt, SinkError> {
+    let (export, layout) = (work.export, work.layout);
     let document = export.document.as_ref().ok_or_else(|| {
         SinkError::Unusable("a document was asked for without the rows that it holds".to_owned())
     })?;
@@ -48,6 +44,8 @@ pub(super) fn export(
     let mut rows = document.rows.clone();
     rows.extend(carried_over(&mut work, document, &missing, &owned)?);
     sort(&mut rows);
+    let (count, all) = (rows.len(), rows.clone());
+    let checksum = || digest::checksum(&all);
     let header = Header {
         generation: export.generation,
         part: None,
@@ -62,14 +60,15 @@ pub(super) fn export(
     if let Some((_, contested)) = found.contested.into_iter().next() {
         return Err(SinkError::Rejected { detail: contested.reason, effect: Effect::None });
     }
-    let plan = Plan { unit: Unit::Document, ..found.plan };
+    let unit = if prune { Unit::Document } else { Unit::DocumentAmongOthers };
+    let plan = Plan { unit, ..found.plan };
     if let Some((path, blocked)) = work.carry_out(plan, &mut owned)?.into_iter().next() {
         let detail = format!("could not write {path}: {}", blocked.reason);
         return Err(SinkError::Rejected { detail, effect: Effect::Unknown });
     }
     let recorded = export.record(&work.projection, &refused);
     let content = recorded.content.filter(|_| missing.is_empty());
-    work.finish(Recorded { content, missing, ..recorded }, refused)
+    work.finish(Recorded { content, missing, ..recorded }, refused, (count, &checksum))
 }
 
 /// The rows that the recorded document has of partitions that cannot be read.
@@ -101,8 +100,7 @@ fn carried_over(
     }
     let mut rows = Vec::new();
     for line in owned.lines().filter(|line| place(line).is_none()) {
-        let found = work.session.folder.present(&line.path, None);
-        let found = found.map_err(during("read the document", Effect::None))?;
+        let found = work.ground.present(&line.path)?;
         match found.as_deref().map(read_back::rows) {
             Some(Some(recorded)) => rows.extend(recorded),
             Some(None) => {

@@ -5,7 +5,10 @@
 //! and until after it is gone; the record is clean only when all is durable.
 //! Whenever it ends early, the next comparison finds every file that is ours.
 
-use std::collections::{BTreeSet, HashSet};
+use std::{
+    collections::{BTreeSet, HashSet},
+    error::Error as _,
+};
 
 use kollect_inventory::{
     Confines, Effect,
@@ -13,17 +16,18 @@ use kollect_inventory::{
 };
 
 use super::{
-    destination::Session,
-    fault::{abandoned, chain, during},
-    folder::Named,
+    abandoned, chain,
+    ground::{Concluded, Ground, Named, Summary},
+    neighbours::Neighbours,
     record,
 };
 use crate::{
     layout::{
+        Layout,
         ownership::{Line, Ownership, Shard, naming},
         tree::FileOp,
     },
-    sink::{Export, Receipt, RefusedRow, SinkError, Wrote},
+    sink::{Export, Receipt, RefusedRow, SinkError},
 };
 
 /// So many files are written before they get their names and before anybody is
@@ -32,8 +36,10 @@ const AT_ONCE: usize = 10_000;
 
 /// An export under way.
 pub(super) struct Work<'a> {
-    pub(super) session: Session<'a>,
+    pub(super) ground: &'a mut dyn Ground,
+    pub(super) neighbours: &'a mut Neighbours,
     pub(super) export: &'a Export,
+    pub(super) layout: &'a Layout,
     /// Our own folder about the inventory.
     pub(super) home: String,
     pub(super) projection: String,
@@ -75,6 +81,8 @@ pub(super) enum Unit {
     File,
     /// All files are one document: the old ones stay until it is whole.
     Document,
+    /// The same, and old ones stay for ever; they are nobody's then.
+    DocumentAmongOthers,
 }
 
 /// A file that is not written because of its path.
@@ -99,20 +107,30 @@ pub(super) enum Because {
 impl<'a> Work<'a> {
     /// Begins an export: reads what is recorded.
     pub(super) fn begin(
-        session: Session<'a>,
-        export: &'a Export,
+        (ground, neighbours): (&'a mut dyn Ground, &'a mut Neighbours),
+        (export, layout): (&'a Export, &'a Layout),
         (home, projection): (String, String),
     ) -> Result<Self, SinkError> {
         let path = format!("{home}/{}", record::NAME);
-        let found =
-            session.folder.read(&path).map_err(during("read the watermark", Effect::None))?;
+        let found = ground.read("read the watermark", &path)?;
         let recorded = found.as_deref().and_then(record::decode);
         let mut warnings = Vec::new();
         if found.is_some() && recorded.is_none() {
             warnings.push(format!("{path} is no watermark and is written anew"));
         }
         let (spent, effect) = (Spent::default(), Effect::None);
-        Ok(Self { session, export, home, projection, recorded, warnings, spent, effect })
+        Ok(Self {
+            ground,
+            neighbours,
+            export,
+            layout,
+            home,
+            projection,
+            recorded,
+            warnings,
+            spent,
+            effect,
+        })
     }
 
     /// Ends the export if nobody waits for it.
@@ -129,13 +147,15 @@ impl<'a> Work<'a> {
     /// Reads our own list. What cannot be read of it is named and counts as
     /// empty, so that nothing is removed by it.
     pub(super) fn owned(&mut self) -> Result<(Ownership, Vec<Shard>), SinkError> {
-        let reading = during("read the ownership list", self.effect);
+        let reading = "read the ownership list";
         let mut owned = Ownership::at(&self.home);
         let mut broken = Vec::new();
-        for name in self.session.folder.names(&self.home).map_err(&reading)? {
-            let Some(shard) = Shard::named(&name) else { continue };
-            let path = owned.path(shard);
-            let bytes = self.session.folder.read(&path).map_err(&reading)?.unwrap_or_default();
+        let names = self.ground.names(reading, &self.home)?;
+        let shards: Vec<_> = names.iter().filter_map(|name| Shard::named(name)).collect();
+        let paths: Vec<_> = shards.iter().map(|shard| owned.path(*shard)).collect();
+        self.ground.foresee(&paths)?;
+        for (shard, path) in shards.into_iter().zip(paths) {
+            let bytes = self.ground.read(reading, &path)?.unwrap_or_default();
             if let Err(error) = owned.load(shard, &bytes) {
                 self.warnings.push(format!("{path} is written anew: {error}"));
                 broken.push(shard);
@@ -167,8 +187,7 @@ impl<'a> Work<'a> {
         plan: Plan,
         owned: &mut Ownership,
     ) -> Result<Vec<(String, Unwritten)>, SinkError> {
-        let clearing = during("remove unfinished files", self.effect);
-        self.session.folder.clear().map_err(clearing)?;
+        self.ground.clear()?;
         if plan.is_empty() {
             return Ok(Vec::new());
         }
@@ -194,10 +213,10 @@ impl<'a> Work<'a> {
             let again = blocked.into_iter().map(|(file, _)| file).collect();
             blocked = self.write(again)?;
         }
-        if !blocked.is_empty() && unit == Unit::Document {
-            lost.clear();
-        } else {
-            self.remove(&surplus)?;
+        match unit {
+            Unit::Document | Unit::DocumentAmongOthers if !blocked.is_empty() => lost.clear(),
+            Unit::File | Unit::Document => self.remove(&surplus)?,
+            Unit::DocumentAmongOthers => {}
         }
         lost.extend(blocked.iter().flat_map(|((path, _), _)| naming(&gained, path)).cloned());
         self.keep_books(owned.update(lost, []))?;
@@ -213,12 +232,25 @@ impl<'a> Work<'a> {
         mut self,
         recorded: Recorded,
         refused: Vec<RefusedRow>,
+        (rows, checksum): (usize, &dyn Fn() -> String),
     ) -> Result<Receipt, SinkError> {
         self.go_on(0)?;
         self.put_record(&recorded)?;
-        let Spent { bytes, statements, written, removed } = self.spent;
+        let Spent { bytes, statements: files, written, removed } = self.spent;
+        let (export, layout) = (self.export, self.layout);
+        let concluded = self.ground.conclude(Summary {
+            export,
+            layout,
+            rows,
+            checksum,
+            written,
+            removed,
+            bytes,
+            files,
+        })?;
+        let Concluded { wrote, bytes, statements } = concluded;
         Ok(Receipt {
-            wrote: Wrote::Files { written, removed },
+            wrote,
             token: Some(recorded.token),
             bytes,
             statements,
@@ -231,9 +263,13 @@ impl<'a> Work<'a> {
     /// is nothing that could be believed wrongly.
     fn mark(&mut self) -> Result<(), SinkError> {
         self.go_on(0)?;
+        if self.ground.is_atomic() {
+            return Ok(());
+        }
         if let Some(recorded) = self.recorded.clone().filter(|recorded| !recorded.dirty) {
             self.put_record(&Recorded { dirty: true, ..recorded })?;
         }
+        self.ground.begin();
         self.effect = Effect::Unknown;
         Ok(())
     }
@@ -242,7 +278,7 @@ impl<'a> Work<'a> {
         let content = record::encode(recorded)
             .map_err(|error| SinkError::Unusable(format!("the watermark: {}", chain(&error))))?;
         let path = format!("{}/{}", self.home, record::NAME);
-        self.put("write the watermark", &[(path, content)])
+        self.put("write the watermark", vec![(path, content)])
     }
 
     /// Writes and removes files of our own list.
@@ -255,28 +291,27 @@ impl<'a> Work<'a> {
                 None => gone.push(path),
             }
         }
-        self.put("write the ownership list", &writes)?;
+        self.put("write the ownership list", writes)?;
         self.discard(&gone)
     }
 
     fn discard(&mut self, gone: &[String]) -> Result<(), SinkError> {
-        let removed = self.session.folder.remove(gone.iter().map(String::as_str));
-        self.spent.statements +=
-            removed.map_err(during("write the ownership list", self.effect))?;
+        self.spent.statements += self.ground.remove("write the ownership list", gone)?;
         Ok(())
     }
 
     /// Writes files of our own, whose paths are always usable.
-    fn put(&mut self, action: &'static str, files: &[Named]) -> Result<(), SinkError> {
+    fn put(&mut self, action: &'static str, files: Vec<Named>) -> Result<(), SinkError> {
         if files.is_empty() {
             return Ok(());
         }
-        let blocked = self.session.folder.write(files).map_err(during(action, self.effect))?;
+        let (count, bytes) = (files.len() as u64, size(&files));
+        let blocked = self.ground.write(action, files)?;
         if let Some((_, error)) = blocked.into_iter().next() {
-            return Err(during(action, self.effect)(error));
+            return Err(error);
         }
-        self.spent.statements += files.len() as u64;
-        self.spent.bytes += size(files);
+        self.spent.statements += count;
+        self.spent.bytes += bytes;
         Ok(())
     }
 
@@ -289,21 +324,15 @@ impl<'a> Work<'a> {
             if chunk.is_empty() {
                 return Ok(blocked);
             }
-            let written = self.session.folder.write(&chunk);
-            let refused = written.map_err(during("write files", self.effect))?;
-            let mut refused = refused.into_iter().peekable();
-            let (mut bytes, mut count) = (0, 0);
-            for (at, file) in chunk.into_iter().enumerate() {
-                let refused = refused.next_if(|(refused, _)| *refused == at);
-                if refused.is_none() {
-                    (bytes, count) = (bytes + file.1.len(), count + 1);
-                }
-                blocked.extend(refused.map(|(_, error)| (file, error.to_string())));
-            }
-            self.spent.bytes += bytes as u64;
+            let (all, bytes) = (chunk.len() as u64, size(&chunk));
+            let refused = self.ground.write("write files", chunk)?;
+            let count = all - refused.len() as u64;
+            let bytes = bytes - refused.iter().map(|((_, one), _)| one.len() as u64).sum::<u64>();
+            blocked.extend(refused.into_iter().map(|(file, error)| (file, why(&error))));
+            self.spent.bytes += bytes;
             self.spent.statements += count;
             self.spent.written += count;
-            self.go_on(bytes)?;
+            self.go_on(usize::try_from(bytes).unwrap_or(usize::MAX))?;
         }
     }
 
@@ -311,8 +340,7 @@ impl<'a> Work<'a> {
     fn remove(&mut self, paths: &[String]) -> Result<(), SinkError> {
         self.go_on(0)?;
         for chunk in paths.chunks(AT_ONCE) {
-            let removed = self.session.folder.remove(chunk.iter().map(String::as_str));
-            let removed = removed.map_err(during("remove files", self.effect))?;
+            let removed = self.ground.remove("remove files", chunk)?;
             self.spent.statements += removed;
             self.spent.removed += removed;
             self.go_on(chunk.len())?;
@@ -344,4 +372,9 @@ impl Plan {
 
 fn size(files: &[Named]) -> u64 {
     files.iter().map(|(_, content)| content.len() as u64).sum()
+}
+
+/// What a path is blocked by, without what was being done.
+fn why(error: &SinkError) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }

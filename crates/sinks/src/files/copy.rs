@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kollect_api::LayoutMode;
 use kollect_inventory::{
-    Change, Identity, PartitionChange, Place, Row,
+    Change, Content, Identity, PartitionChange, Place, Row,
     watermark::{Recorded, Token},
 };
 
 use super::{
+    chain,
     difference::{
         Difference, Sameness, Wanted, WantedFile, contested, difference, is_same, owners, whole,
     },
-    fault::chain,
-    folder::Named,
+    ground::Named,
     work::{Because, Plan, Unwritten, Work},
 };
 use crate::{
@@ -48,13 +48,13 @@ type Key = Identity<'static>;
 
 impl Copy {
     /// A copy that nothing is known about yet.
-    pub(super) fn new(work: &Work<'_>, layout: Layout) -> Result<Self, SinkError> {
+    pub(super) fn new(work: &Work<'_>) -> Result<Self, SinkError> {
         let edition = Edition {
             inventory: work.export.inventory.clone(),
             generation: work.export.generation,
         };
-        let tree =
-            Tree::new(layout, edition).map_err(|error| SinkError::Unusable(chain(&error)))?;
+        let tree = Tree::new(work.layout.clone(), edition)
+            .map_err(|error| SinkError::Unusable(chain(&error)))?;
         Ok(Self {
             token: Token { writer: String::new(), sequence: 0 },
             projection: work.projection.clone(),
@@ -190,6 +190,15 @@ impl Copy {
             rows.extend(at.into_iter().map(row));
         }
         (rows, others)
+    }
+
+    /// How many rows there are, and how to tell what they add up to.
+    pub(super) fn rows(&self, known: Option<Content>) -> (usize, impl Fn() -> String) {
+        let digest = move || match known {
+            Some(content) => content.digest.to_string(),
+            None => self.tree.digest().to_string(),
+        };
+        (known.map_or(self.tree.len(), |content| content.rows), digest)
     }
 
     /// Makes a plan of what a change means for the files.

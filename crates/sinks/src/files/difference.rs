@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kollect_inventory::{Effect, Place};
+use kollect_inventory::Place;
 
 use super::{
-    fault::during,
-    folder::Named,
+    ground::Named,
     work::{Because, Plan, Unwritten, Work},
 };
 use crate::{
@@ -101,11 +100,8 @@ pub(super) fn owners<'a>(
     work: &mut Work<'_>,
     paths: impl IntoIterator<Item = &'a str>,
 ) -> Result<BTreeMap<String, String>, SinkError> {
-    let session = &mut work.session;
-    session
-        .neighbours
-        .owners(&session.folder, &work.home, paths)
-        .map_err(during("read the ownership lists", Effect::None))
+    let Work { ground, neighbours, home, .. } = work;
+    neighbours.owners(*ground, home, paths)
 }
 
 /// A file whose path another inventory has.
@@ -120,15 +116,15 @@ pub(super) fn contested(
 }
 
 /// Whether a file need not be written.
-pub(super) fn is_same(work: &Work<'_>, wanted: &WantedFile) -> Result<bool, SinkError> {
+pub(super) fn is_same(work: &mut Work<'_>, wanted: &WantedFile) -> Result<bool, SinkError> {
     let (path, content) = &wanted.file;
-    let length = (wanted.sameness == Sameness::Exact).then_some(content.len() as u64);
-    let found = work.session.folder.present(path, length);
-    let found = found.map_err(during("read files", Effect::None))?;
-    Ok(found.is_some_and(|found| match wanted.sameness {
-        Sameness::Exact => found == *content,
-        Sameness::ButForTime => same_but_for_time(&found, content),
-    }))
+    match wanted.sameness {
+        Sameness::Exact => work.ground.holds(path, content),
+        Sameness::ButForTime => {
+            let found = work.ground.present(path)?;
+            Ok(found.is_some_and(|found| same_but_for_time(&found, content)))
+        }
+    }
 }
 
 /// The line of a file that holds no rows of single partitions: a document, or

@@ -1,0 +1,171 @@
+//! The lock of a branch, as stock Git respects it.
+//!
+//! Git locks a branch by a file beside it and never looks who made one, so a
+//! lock that was left behind blocks everybody. Ours says who made it. Our own
+//! processes take turns by a lock that the kernel releases when its holder
+//! dies; so whoever has that one knows that a lock of ours was left behind by
+//! a process that is gone, and takes it over. One of somebody else is
+//! respected for ten minutes.
+
+use std::{
+    fs::{File, TryLockError},
+    io::{self, Write as _},
+    time::Duration,
+};
+
+use cap_std::fs::OpenOptions;
+
+use super::repository::Repository;
+
+/// The kernel's lock. Git does not look at it.
+const TURN: &str = "kollect.lock";
+
+/// What our locks begin with.
+const MARK: &str = "kollect ";
+
+/// No push takes so long: whoever made such a lock is gone.
+const OLD: Duration = Duration::from_mins(10);
+
+/// A branch that nobody else moves.
+#[derive(Debug)]
+pub(super) struct Lock<'a> {
+    repository: &'a Repository,
+    path: String,
+    is_held: bool,
+    _turn: File,
+}
+
+impl<'a> Lock<'a> {
+    /// Locks a branch; nothing if somebody else has.
+    pub(super) fn take(
+        repository: &'a Repository,
+        branch: &str,
+        writer: &str,
+    ) -> io::Result<Option<Self>> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true);
+        let turn = repository.dir().open_with(TURN, &options)?.into_std();
+        match turn.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        let path = format!("{branch}.lock");
+        if let Some((folder, _)) = path.rsplit_once('/') {
+            repository.dir().create_dir_all(folder)?;
+        }
+        if !make(repository, &path, writer)? {
+            if !is_left_behind(repository, &path)? {
+                return Ok(None);
+            }
+            absent_is_fine(repository.dir().remove_file(&path))?;
+            if !make(repository, &path, writer)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Self { repository, path, is_held: true, _turn: turn }))
+    }
+
+    pub(super) fn release(mut self) -> io::Result<()> {
+        self.is_held = false;
+        self.repository.dir().remove_file(&self.path)
+    }
+}
+
+impl Drop for Lock<'_> {
+    fn drop(&mut self) {
+        if self.is_held {
+            // What cannot be removed now is taken over by the next.
+            drop(self.repository.dir().remove_file(&self.path));
+        }
+    }
+}
+
+fn make(repository: &Repository, path: &str, writer: &str) -> io::Result<bool> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    let mut file = match repository.dir().open_with(path, &options) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+        file => file?,
+    };
+    let (process, boot) = (std::process::id(), boot());
+    file.write_all(format!("{MARK}{writer} {process} {boot}\n").as_bytes())?;
+    Ok(true)
+}
+
+fn is_left_behind(repository: &Repository, path: &str) -> io::Result<bool> {
+    let (content, about) = match repository.dir().open(path) {
+        // It has been released meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        file => {
+            let mut file = file?;
+            let mut content = Vec::new();
+            io::Read::read_to_end(&mut io::Read::take(&mut file, 1024), &mut content)?;
+            (content, file.metadata()?)
+        }
+    };
+    if content.starts_with(MARK.as_bytes()) {
+        return Ok(true);
+    }
+    let age = about.modified()?.into_std().elapsed().unwrap_or_default();
+    Ok(age >= OLD)
+}
+
+/// What tells this run of the machine from all others.
+fn boot() -> String {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    text.trim().to_owned()
+}
+
+fn absent_is_fine(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path, time::SystemTime};
+
+    use super::*;
+
+    fn bare(path: &Path) -> Repository {
+        for folder in ["objects", "refs/heads"] {
+            fs::create_dir_all(path.join(folder)).unwrap();
+        }
+        fs::write(path.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        Repository::open(path).unwrap()
+    }
+
+    #[test]
+    fn a_lock_of_somebody_else_is_respected_for_ten_minutes() {
+        let directory = tempfile::tempdir().unwrap();
+        let repository = bare(directory.path());
+        let path = directory.path().join("refs/heads/main.lock");
+        fs::write(&path, "").unwrap();
+        let take = || Lock::take(&repository, "refs/heads/main", "one").unwrap();
+        assert!(take().is_none());
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        let lock = take().unwrap();
+        let said = fs::read_to_string(&path).unwrap();
+        assert!(said.starts_with(&format!("kollect one {} ", std::process::id())), "{said}");
+        lock.release().unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn our_own_take_turns_and_leave_nothing_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let repository = bare(directory.path());
+        let path = directory.path().join("refs/heads/main.lock");
+        let take = || Lock::take(&repository, "refs/heads/main", "one").unwrap();
+        let first = take().unwrap();
+        assert!(take().is_none(), "the first is still there");
+        drop(first);
+        assert!(!path.exists());
+        fs::write(&path, "kollect two 1 another\n").unwrap();
+        assert!(take().is_some(), "whoever made it is gone");
+    }
+}
