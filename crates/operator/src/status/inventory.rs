@@ -215,7 +215,7 @@ fn export(
     });
     let wrote = state.and_then(|state| state.receipt.as_ref()).map(|receipt| &receipt.wrote);
     let reference = match wrote {
-        Some(Wrote::Commit { id, .. }) => Some(id.to_string()),
+        Some(Wrote::Commit { id, .. }) => Some(id.clone()),
         _ => None,
     };
     SinkExport {
