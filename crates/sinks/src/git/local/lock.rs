@@ -9,7 +9,7 @@
 
 use std::{
     fs::{File, TryLockError},
-    io::{self, Write as _},
+    io,
     time::Duration,
 };
 
@@ -19,6 +19,9 @@ use super::repository::Repository;
 
 /// The kernel's lock. Git does not look at it.
 const TURN: &str = "kollect.lock";
+
+/// A lock in the making. Only whoever has the turn makes one.
+const DRAFT: &str = "kollect.lock.new";
 
 /// What our locks begin with.
 const MARK: &str = "kollect ";
@@ -81,16 +84,20 @@ impl Drop for Lock<'_> {
     }
 }
 
+/// Makes the lock with all that it says, or not at all: a lock that says
+/// nothing, because its maker was killed before it could, would be nobody's.
 fn make(repository: &Repository, path: &str, writer: &str) -> io::Result<bool> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    let mut file = match repository.dir().open_with(path, &options) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
-        file => file?,
-    };
+    let dir = repository.dir();
     let (process, boot) = (std::process::id(), boot());
-    file.write_all(format!("{MARK}{writer} {process} {boot}\n").as_bytes())?;
-    Ok(true)
+    // One that was left behind may be a lock by now, and must not be emptied.
+    absent_is_fine(dir.remove_file(DRAFT))?;
+    dir.write(DRAFT, format!("{MARK}{writer} {process} {boot}\n"))?;
+    let made = dir.hard_link(DRAFT, dir, path);
+    absent_is_fine(dir.remove_file(DRAFT))?;
+    match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        made => made.map(|()| true),
+    }
 }
 
 fn is_left_behind(repository: &Repository, path: &str) -> io::Result<bool> {
@@ -164,8 +171,10 @@ mod tests {
         let first = take().unwrap();
         assert!(take().is_none(), "the first is still there");
         drop(first);
-        assert!(!path.exists());
+        assert!(!path.exists() && !directory.path().join(DRAFT).exists());
         fs::write(&path, "kollect two 1 another\n").unwrap();
+        // Whoever was killed in between leaves both, as one file.
+        fs::hard_link(&path, directory.path().join(DRAFT)).unwrap();
         assert!(take().is_some(), "whoever made it is gone");
     }
 }
