@@ -181,7 +181,7 @@ impl<K: Keeper> Follow<K> {
 }
 
 impl Follower {
-    /// Takes what a target asks for now; a list of what is new begins.
+    /// Takes over what a target asks for; a list of what is new begins.
     fn becomes<K: Keeper>(&mut self, keeper: &K, member: &Membership) -> Numbers {
         let reads_alike = self.assignment.reads_like(&member.assignment);
         self.assignment = Arc::clone(&member.assignment);

@@ -60,7 +60,8 @@ pub(crate) enum Command {
     /// Reconcile the custom resources of a cluster
     ///
     /// Watches targets, inventories and sinks, collects what they ask for and
-    /// keeps the copies current until it is told to stop.
+    /// keeps the copies current until it is told to stop. Sinks are not probed
+    /// and KollectConnectionTests are not run by this build.
     Operator(OperatorArgs),
     /// Try sinks before anything is written to them
     #[command(subcommand)]

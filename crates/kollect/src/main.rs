@@ -12,6 +12,7 @@ mod eval;
 mod operator;
 mod rules;
 mod secrets;
+mod signals;
 mod sink;
 mod validate;
 mod yaml;

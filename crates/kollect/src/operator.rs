@@ -1,20 +1,30 @@
 //! `kollect operator`: the manager.
 
-use std::{env, process::ExitCode, sync::Arc};
+use std::{
+    env,
+    io::{self, Write as _},
+    process::ExitCode,
+    sync::Arc,
+};
 
 use anyhow::{Context, bail};
 use kollect_collect::{Place, connect};
 use kollect_extract::select::Defaults;
-use kollect_operator::{Contest, LEASE, Settings, Surroundings, Terms, operate};
+use kollect_operator::{Contest, LEASE, Log, Settings, Surroundings, Terms, operate};
 use kollect_sinks::{Alone, Lease, LocalPaths};
 use kollect_validate::Policy;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     args::OperatorArgs,
     clock::{ProcessClock, writer},
+    signals::signalled,
     validate::backends,
 };
+
+/// What somebody may expect and would wait for in vain.
+const NOT_YET: &str = "targets and inventories are reconciled; sinks are not probed, \
+                       KollectConnectionTests are not run, and profile metrics, the webhook \
+                       and the HTTP endpoint are not served by this build";
 
 /// Reconciles until a signal comes.
 pub(crate) fn run(args: &OperatorArgs) -> anyhow::Result<ExitCode> {
@@ -26,10 +36,15 @@ pub(crate) fn run(args: &OperatorArgs) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         let client = connect(&place, None).await.context("cannot reach the cluster")?;
         let (clock, writer) = (Arc::new(ProcessClock::start()), writer());
+        let log: Log = Arc::new(|line: &str| {
+            // Nothing is left to do when even this cannot be written.
+            drop(writeln!(io::stderr(), "kollect: {line}"));
+        });
+        log(NOT_YET);
         let Some(terms) = terms else {
             let lease = Arc::new(Alone::default());
-            let around = Surroundings { clock, lease, writer };
-            operate(client, settings(args), around, signalled()).await;
+            let around = Surroundings { clock, lease, writer, log };
+            operate(client, settings(args), around, signalled()).await?;
             return Ok(ExitCode::SUCCESS);
         };
         let host = env::var_os("HOSTNAME").and_then(|name| name.into_string().ok());
@@ -39,24 +54,22 @@ pub(crate) fn run(args: &OperatorArgs) -> anyhow::Result<ExitCode> {
         let contest = Arc::new(Contest::new(own, time, namespace, &identity, terms));
         let lease = Arc::clone(&contest);
         let mut held = Lease::held(&*contest);
-        let around = Surroundings { clock, lease, writer };
-        let lost = async {
-            contest.compete().await;
-        };
+        let around = Surroundings { clock, lease, writer, log };
         let work = async {
             // Whoever waits for it may be told to stop meanwhile.
             tokio::select! {
                 _ = held.wait_for(|held| *held) => {}
-                () = signalled() => return,
+                () = signalled() => return Ok(()),
             }
-            operate(client, settings(args), around, signalled()).await;
+            operate(client, settings(args), around, signalled()).await
         };
         tokio::select! {
-            () = work => {
+            ended = work => {
                 contest.release().await;
+                ended?;
                 Ok(ExitCode::SUCCESS)
             }
-            () = lost => bail!("the lease {LEASE} in namespace {namespace} was lost"),
+            () = contest.compete() => bail!("the lease {LEASE} in namespace {namespace} was lost"),
         }
     })
 }
@@ -74,20 +87,6 @@ fn terms(args: &OperatorArgs) -> anyhow::Result<Option<Terms>> {
         );
     }
     Ok(args.leader_elect.then_some(terms))
-}
-
-/// Waits until somebody wants it to end.
-async fn signalled() {
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminate => {}
-    }
 }
 
 /// What the flags come to.

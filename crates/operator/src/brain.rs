@@ -49,14 +49,22 @@ impl Keeper for Kept {
     }
 }
 
+/// Where it is said what nobody else can be told.
+pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// What a process brings along.
-#[derive(Debug)]
 pub struct Surroundings {
     pub clock: Arc<dyn Clock>,
     pub lease: Arc<dyn Lease>,
     /// Random for each process.
     pub writer: String,
+    pub log: Log,
 }
+
+/// Something that must go on has ended, by a bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} has ended by a bug in Kollect")]
+pub struct Broken(&'static str);
 
 /// Reconciles until it is told to stop.
 pub async fn operate(
@@ -64,7 +72,7 @@ pub async fn operate(
     settings: Settings,
     around: Surroundings,
     stop: impl Future<Output = ()>,
-) {
+) -> Result<(), Broken> {
     let start = around.clock.timestamp().as_microsecond();
     let ledger = Ledger::new(Store::new(start));
     let mut habits = settings.habits.clone();
@@ -78,14 +86,14 @@ pub async fn operate(
         namespaces: settings.watch_namespaces.clone(),
         is_tenant: settings.policy.tenant_mode,
     };
-    eyes::open(&mut tasks, &client, &sight, &pace, &told);
+    eyes::open(&mut tasks, (&client, &pace), &sight, &told, &around.log);
     let mut context = Context::new(ledger.clone(), Arc::clone(&around.clock), &around.writer);
     context.lease = Arc::clone(&around.lease);
     let (heard, whispers) = mpsc::unbounded_channel();
     let brain = Brain {
         secrets: Secrets::new(client.clone(), pace, heard),
         copies: Copies::new(&settings, Delivery::new(context)),
-        speaker: Speaker::new(client.clone()),
+        speaker: Speaker::new(client.clone(), Arc::clone(&around.log)),
         farewells: Farewells::default(),
         views: Views::default(),
         objects: Objects::default(),
@@ -100,8 +108,11 @@ pub async fn operate(
         collector,
         sight,
     };
-    brain.work(news, whispers, stop).await;
+    brain.work((news, whispers), tasks, stop).await
 }
+
+/// What is heard of objects and of Secrets.
+type Ears = (mpsc::UnboundedReceiver<News>, mpsc::UnboundedReceiver<secrets::News>);
 
 struct Brain {
     client: Client,
@@ -136,22 +147,24 @@ impl Brain {
     /// Takes in what changes, and does what follows from it.
     async fn work(
         mut self,
-        mut news: mpsc::UnboundedReceiver<News>,
-        mut whispers: mpsc::UnboundedReceiver<secrets::News>,
+        (mut news, mut whispers): Ears,
+        mut eyes: JoinSet<()>,
         stop: impl Future<Output = ()>,
-    ) {
+    ) -> Result<(), Broken> {
         tokio::pin!(stop);
         let mut report = self.collector.report();
         let mut next = Instant::now() + LOOK;
         loop {
             tokio::select! {
                 () = &mut stop => break,
+                // Nobody may go on as if somebody still looked.
+                Some(_) = eyes.join_next() => return Err(Broken("a watch of our own objects")),
                 Some(one) = news.recv() => {
                     self.objects.take(one);
                     sleep(GATHER).await;
                 }
                 Some(one) = whispers.recv() => self.secrets.take(one),
-                Ok(()) = report.changed() => {}
+                changed = report.changed() => changed.map_err(|_| Broken("the collector"))?,
                 () = self.speaker.heard() => {}
                 () = sleep_until(next) => {}
             }
@@ -163,6 +176,7 @@ impl Brain {
             self.turn(&report).await;
         }
         self.copies.shut_down(GRACE).await;
+        Ok(())
     }
 
     /// One look at everything.
@@ -182,6 +196,7 @@ impl Brain {
         self.farewells.take_leave(&plan, &mut self.copies);
         let gone = self.farewells.released();
         self.speaker.finalizers(&plan, &gone);
+        self.speaker.release_targets(&self.objects);
         let now = self.around.clock.timestamp();
         if *self.around.lease.held().borrow() {
             let said = say::statuses(&plan, self, report, now);

@@ -12,7 +12,10 @@ use kube::Client;
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet};
 
-use crate::objects::{Name, News};
+use crate::{
+    brain::Log,
+    objects::{Name, News},
+};
 
 /// Where each kind is watched: everywhere, or in some namespaces.
 #[derive(Clone, Debug, Default)]
@@ -42,22 +45,22 @@ impl Sight {
 /// Opens all eyes.
 pub(crate) fn open(
     tasks: &mut JoinSet<()>,
-    client: &Client,
+    (client, pace): (&Client, &Pace),
     sight: &Sight,
-    pace: &Pace,
     news: &mpsc::UnboundedSender<News>,
+    log: &Log,
 ) {
     let offers = Offers::default();
     for kind in sight.kinds() {
         for place in sight.places(kind) {
             let (client, offers, pace) = (client.clone(), offers.clone(), pace.clone());
-            let news = news.clone();
+            let (news, log) = (news.clone(), Arc::clone(log));
             tasks.spawn(async move {
                 let resource = resource(kind);
                 let namespace = Some(place.as_str()).filter(|place| !place.is_empty());
                 let question =
                     Question { namespace, at_least: AtLeast::Now, ..Question::all(&resource) };
-                let mut eye = Eye { kind, place: place.clone(), listed: Vec::new(), news };
+                let mut eye = Eye { kind, place: place.clone(), listed: Vec::new(), news, log };
                 let watch = Watch::new(client, question, offers, pace);
                 watch.run(&mut eye, std::future::pending()).await;
             });
@@ -71,6 +74,7 @@ struct Eye {
     place: String,
     listed: Vec<Arc<Object>>,
     news: mpsc::UnboundedSender<News>,
+    log: Log,
 }
 
 impl Eye {
@@ -106,10 +110,11 @@ impl Listener for Eye {
                     self.tell(News::Gone(self.kind, Name::of(&object)));
                 }
             }
-            Event::ListEnds { sweep: Sweep::No, .. }
-            | Event::Bookmark(_)
-            | Event::Uncovered(_)
-            | Event::Recovered => {}
+            Event::Uncovered(trouble) => {
+                (self.log)(&format!("cannot watch {}: {trouble}", self.kind.name()));
+            }
+            Event::Recovered => (self.log)(&format!("{} is watched again", self.kind.name())),
+            Event::ListEnds { sweep: Sweep::No, .. } | Event::Bookmark(_) => {}
         }
     }
 }

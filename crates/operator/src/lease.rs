@@ -122,8 +122,12 @@ impl Contest {
         let wanted = self.claim(record.as_ref(), transitions, self.clock.timestamp());
         let written = record::write(&self.client, &self.namespace, NAME, &wanted);
         let written = timeout(self.terms.retry, written).await.map_err(drop)?.map_err(drop)?;
+        if !written {
+            // Somebody was quicker; who it was shows at the next look.
+            return Err(());
+        }
         *seen = Some(Seen { holder: wanted.holder, renewed: wanted.renewed, at: now });
-        Ok(written)
+        Ok(true)
     }
 
     fn claim(&self, record: Option<&Record>, transitions: i64, now: Timestamp) -> Record {

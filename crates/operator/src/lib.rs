@@ -14,6 +14,6 @@ mod status;
 mod brain;
 mod lease;
 
-pub use brain::{Surroundings, operate};
+pub use brain::{Broken, Log, Surroundings, operate};
 pub use lease::{Contest, NAME as LEASE, Terms};
 pub use settings::Settings;

@@ -32,6 +32,11 @@ fn rows_come_change_and_go_with_their_objects_targets_and_inventories() {
     scene.has("t", &["b=b"]);
     scene.apply("KollectTarget", "u", json!({"profileRef": "p"}));
     scene.has("u", &["b=b"]);
+    // What upstream has put on a target does not hold it.
+    let patch = r#"{"metadata":{"finalizers":["kollect.dev/target-cleanup"]}}"#;
+    let namespace = &scene.namespace;
+    let patched = ["patch", "kollecttarget", "t", "-n", namespace, "--type=merge", "-p", patch];
+    scene.cluster.kubectl(patched).stdout();
     scene.delete("kollecttarget", "t");
     scene.has("t", &[]);
     scene.has("u", &["b=b"]);

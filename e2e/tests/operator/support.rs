@@ -188,7 +188,7 @@ impl Scene {
     }
 }
 
-/// Waits for something that is looked for now and then.
+/// Waits for something, and looks for it again and again.
 fn until<T>(holds: impl Fn() -> Option<T>) -> Option<T> {
     for _ in 0..LOOKS {
         let found = holds();

@@ -22,7 +22,7 @@ use super::{
     visit::{Source, Then},
     world::{Kept, World},
 };
-use crate::args::RowFormat;
+use crate::{args::RowFormat, signals::signalled};
 
 /// How long it waits before it looks for a server again that was not there.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -105,9 +105,7 @@ impl<W: Write + Send + 'static> Stage<W> {
                 ended = &mut works => return ended,
                 _ = over.wait_for(|over| *over), if then == Then::Keep => return Ok(()),
                 changed = report.changed() => {
-                    if changed.is_err() {
-                        return Ok(());
-                    }
+                    changed.map_err(|_| io::Error::other("the collector has ended by a bug in Kollect"))?;
                     let now = report.borrow_and_update().clone();
                     self.settle(&world, &now);
                     self.remark(&cluster, &known, &now)?;
@@ -275,19 +273,20 @@ impl<W: Write + Send + 'static> Stage<W> {
         let mut before = PairState::default();
         while state.changed().await.is_ok() {
             let now = state.borrow_and_update().clone();
+            if now.phase == before.phase && now.receipt == before.receipt {
+                continue;
+            }
             let text = match &now.phase {
-                Phase::Exported if now.receipt != before.receipt || !before.phase.is_synced() => {
+                Phase::Exported => {
                     let rows = now.content.map(|content| format!(", {} rows there", content.rows));
                     Some(format!("{}{}", copy::written(&now), rows.unwrap_or_default()))
                 }
                 Phase::Partial { total, .. } => Some(format!("{total} rows were refused")),
                 Phase::Failed { message, .. } => Some(format!("failed: {message}")),
-                Phase::Progressing(why) if now.phase != before.phase => Some(why.clone()),
-                Phase::Exported | Phase::Progressing(_) | Phase::Starting => None,
+                Phase::Progressing(why) => Some(why.clone()),
+                Phase::Starting => None,
             };
-            if let Some(text) =
-                text.filter(|_| now.phase != before.phase || now.receipt != before.receipt)
-            {
+            if let Some(text) = text {
                 self.say(cluster, &format!("{name}: {text}"))?;
             }
             before = now;
@@ -312,20 +311,4 @@ async fn first_of<F: Future<Output = io::Result<()>>>(turns: Vec<F>) -> io::Resu
         failure.map_or(Poll::Pending, |error| Poll::Ready(Err(error)))
     })
     .await
-}
-
-/// Waits until somebody wants it to end.
-async fn signalled() {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminate => {}
-    }
 }

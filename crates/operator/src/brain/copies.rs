@@ -152,6 +152,25 @@ impl Copies {
         state.or_else(|| self.troubles.get(key).cloned().map(Err))
     }
 
+    /// Whether it is not known yet how an inventory could be copied.
+    pub(super) fn is_pending(&self, inventory: &InventoryKey) -> bool {
+        self.troubles_of(inventory).any(|(_, trouble)| trouble.reason == "Progressing")
+    }
+
+    /// Destinations of an inventory that are there and cannot be opened; those
+    /// whose sink or Secret is gone have nothing to clean up (R31).
+    pub(super) fn broken(&self, inventory: &InventoryKey) -> Vec<(SinkKey, String)> {
+        let is_gone =
+            |trouble: &Trouble| ["SinkNotFound", "SecretResolveFailed"].contains(&trouble.reason);
+        let broken = self.troubles_of(inventory).filter(|(_, trouble)| !is_gone(trouble));
+        broken.map(|(sink, trouble)| (sink.clone(), trouble.message.clone())).collect()
+    }
+
+    fn troubles_of(&self, inventory: &InventoryKey) -> impl Iterator<Item = (&SinkKey, &Trouble)> {
+        let troubles = self.troubles.iter().filter(move |(key, _)| key.inventory == *inventory);
+        troubles.map(|(key, trouble)| (&key.sink, trouble))
+    }
+
     /// Takes leave of every destination of an inventory that runs.
     pub(super) fn retire(
         &mut self,

@@ -34,10 +34,14 @@ impl Farewells {
             |key: &InventoryKey| plan.inventories.get(key).is_some_and(InventoryPlan::is_leaving);
         self.0.retain(|key, _| is_leaving(key));
         for (key, inventory) in &plan.inventories {
-            if inventory.is_leaving() && !self.0.contains_key(key) {
+            // A Secret that has not been read yet is no Secret that is gone.
+            let may_begin = inventory.is_leaving() && !copies.is_pending(key);
+            if may_begin && !self.0.contains_key(key) {
+                let broken = copies.broken(key);
+                let broken = broken.into_iter().map(|(sink, text)| (sink, Answer::Done(Err(text))));
                 let answers = copies.retire(key).into_iter();
                 let answers = answers.map(|(sink, answer)| (sink, Answer::Waiting(answer)));
-                self.0.insert(key.clone(), answers.collect());
+                self.0.insert(key.clone(), answers.chain(broken).collect());
             }
         }
     }

@@ -1,6 +1,9 @@
 //! Writes to our own objects: status and finalizers, and nothing else.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use jiff::Timestamp;
 use kollect_api::{GROUP, VERSION};
@@ -17,13 +20,13 @@ use tokio::{
 };
 
 use super::{
-    Brain,
+    Brain, Log,
     farewell::Released,
     write::{event, patch, path},
 };
 use crate::{
     eyes::resource,
-    objects::Name,
+    objects::{Name, Objects},
     plan::{Plan, Trouble},
     status,
 };
@@ -34,6 +37,9 @@ const SELDOM: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_secs(5);
 const INVENTORY_CLEANUP: &str = "kollect.dev/inventory-cleanup";
 const CLUSTER_INVENTORY_CLEANUP: &str = "kollect.dev/cluster-inventory-cleanup";
+/// Upstream puts these on targets.
+const TARGET_CLEANUPS: [&str; 2] =
+    ["kollect.dev/target-cleanup", "kollect.dev/cluster-target-cleanup"];
 
 /// What an object should say about itself.
 #[derive(Clone, Debug)]
@@ -48,28 +54,18 @@ pub(super) struct Saying {
 
 type Key = (Kind, Name);
 
-/// An object that was written to, and whether that was taken.
-type Written = (Key, bool);
+/// An object that was written to, and why that was not taken, if so.
+type Written = (Key, Result<(), String>);
 
 /// Writes to objects, one write at a time for each.
-#[derive(Debug)]
 pub(super) struct Speaker {
-    client: SpeakingClient,
+    client: Client,
     tasks: JoinSet<()>,
     done: mpsc::UnboundedSender<Written>,
     written: mpsc::UnboundedReceiver<Written>,
     busy: BTreeSet<Key>,
     last: BTreeMap<Key, Last>,
-}
-
-/// A client that is not shown.
-#[derive(Clone)]
-struct SpeakingClient(Client);
-
-impl std::fmt::Debug for SpeakingClient {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Client")
-    }
+    log: Log,
 }
 
 /// The last write to an object.
@@ -82,24 +78,29 @@ struct Last {
 }
 
 impl Speaker {
-    pub(super) fn new(client: Client) -> Self {
+    pub(super) fn new(client: Client, log: Log) -> Self {
         let (done, written) = mpsc::unbounded_channel();
         Self {
-            client: SpeakingClient(client),
+            client,
             tasks: JoinSet::new(),
             done,
             written,
             busy: BTreeSet::new(),
             last: BTreeMap::new(),
+            log,
         }
     }
 
     /// Waits until a write has ended.
     pub(super) async fn heard(&mut self) {
-        if let Some((key, is_good)) = self.written.recv().await {
+        if let Some((key, answer)) = self.written.recv().await {
             self.busy.remove(&key);
+            if let Err(why) = &answer {
+                let (kind, name) = (key.0.name(), &key.1);
+                (self.log)(&format!("cannot write to {kind} {name}: {why}"));
+            }
             if let Some(last) = self.last.get_mut(&key) {
-                last.is_good = is_good;
+                last.is_good = answer.is_ok();
             }
         }
     }
@@ -146,55 +147,70 @@ impl Speaker {
     }
 
     /// Gives inventories the finalizer that their copies need, and takes it
-    /// from those that have taken leave. Of targets, only what others have put
-    /// there is taken.
+    /// from those that have taken leave.
     pub(super) fn finalizers(&mut self, plan: &Plan, released: &[Released]) {
         for (key, inventory) in &plan.inventories {
             let meta = inventory.object.meta();
-            let kind = inventory.object.kind();
-            let finalizer = match kind {
+            let finalizer = match inventory.object.kind() {
                 Kind::Inventory => INVENTORY_CLEANUP,
                 _ => CLUSTER_INVENTORY_CLEANUP,
             };
             let has_it = meta.finalizers.iter().flatten().any(|one| one == finalizer);
-            let may_go = released.iter().any(|one| one.inventory == *key);
-            let wanted = match (has_it, inventory.is_leaving()) {
-                (false, false) => true,
-                (true, true) if may_go => false,
-                _ => continue,
-            };
-            let mut finalizers: Vec<_> = meta.finalizers.iter().flatten().cloned().collect();
-            finalizers.retain(|one| one != finalizer);
-            if wanted {
-                finalizers.push(finalizer.to_owned());
+            let farewell = released.iter().find(|one| one.inventory == *key);
+            if !has_it && !inventory.is_leaving() {
+                self.finalize(&inventory.object, &[], Some(finalizer));
             }
-            let name = Name::of(&inventory.object);
-            if let Some(left) =
-                released.iter().find(|one| one.inventory == *key && !one.left.is_empty())
-            {
-                let client = self.client.0.clone();
-                let text =
-                    format!("these copies could not be cleaned up: {}", left.left.join("; "));
-                let object = std::sync::Arc::clone(&inventory.object);
-                self.tasks
-                    .spawn(async move { event(&client, &object, "CleanupTerminal", &text).await });
-            }
-            if !self.busy.contains(&(kind, name.clone())) {
-                let body = json!({"metadata": {
-                    "finalizers": finalizers, "resourceVersion": meta.resource_version,
-                }});
-                let uri = path(&resource(kind), &name);
-                self.send((kind, name), uri, "application/merge-patch+json", &body);
+            let Some(Released { left, .. }) = farewell.filter(|_| has_it) else { continue };
+            let is_sent = self.finalize(&inventory.object, &[finalizer], None);
+            if is_sent && !left.is_empty() {
+                let text = format!("these copies were left behind: {}", left.join("; "));
+                let (client, object) = (self.client.clone(), Arc::clone(&inventory.object));
+                self.tasks.spawn(async move {
+                    event(&client, &object, "CleanupTerminal", &text).await;
+                });
             }
         }
     }
 
+    /// Takes the finalizers from targets that are being deleted which upstream
+    /// put there. Ours need none.
+    pub(super) fn release_targets(&mut self, objects: &Objects) {
+        for kind in [Kind::Target, Kind::ClusterTarget] {
+            for (_, object) in objects.of_kind(kind) {
+                let meta = object.meta();
+                let held = meta.finalizers.iter().flatten();
+                let is_held = held.into_iter().any(|one| TARGET_CLEANUPS.contains(&one.as_str()));
+                if meta.deletion_timestamp.is_some() && is_held {
+                    self.finalize(object, &TARGET_CLEANUPS, None);
+                }
+            }
+        }
+    }
+
+    /// Takes finalizers from an object, or gives it one. Whether that was sent;
+    /// it is not while another write is on its way.
+    fn finalize(&mut self, object: &Object, take: &[&str], give: Option<&str>) -> bool {
+        let key = (object.kind(), Name::of(object));
+        if self.busy.contains(&key) {
+            return false;
+        }
+        let meta = object.meta();
+        let kept = meta.finalizers.iter().flatten().map(String::as_str);
+        let kept = kept.filter(|one| !take.contains(one)).chain(give);
+        let body = json!({"metadata": {
+            "finalizers": kept.collect::<Vec<_>>(), "resourceVersion": meta.resource_version,
+        }});
+        let uri = path(&resource(key.0), &key.1);
+        self.send(key, uri, "application/merge-patch+json", &body);
+        true
+    }
+
     fn send(&mut self, key: Key, uri: String, content: &'static str, body: &Value) {
         self.busy.insert(key.clone());
-        let (client, done, body) = (self.client.0.clone(), self.done.clone(), body.to_string());
+        let (client, done, body) = (self.client.clone(), self.done.clone(), body.to_string());
         self.tasks.spawn(async move {
-            let is_good = patch(&client, &uri, content, body).await;
-            drop(done.send((key, is_good)));
+            let answer = patch(&client, &uri, content, body).await;
+            drop(done.send((key, answer)));
         });
     }
 }
@@ -225,7 +241,6 @@ pub(super) fn statuses(plan: &Plan, brain: &Brain, report: &Report, now: Timesta
             report: known,
             rows: known.map(|known| rows(brain, key, known.effective.iter())),
             failed: brain.collector.failed(key),
-            sinks: None,
         };
         let wanted = status::target::status(target, &facts, now);
         sayings.extend(saying(&target.object, &wanted));

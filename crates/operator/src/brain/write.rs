@@ -5,16 +5,30 @@ use kollect_api::{GROUP, VERSION};
 use kollect_collect::Resource;
 use kollect_validate::{Kind, Object};
 use kube::{Client, client::Body};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{eyes::resource, objects::Name};
 
-/// Patches an object. Whether it was taken.
-pub(super) async fn patch(client: &Client, uri: &str, content: &str, body: String) -> bool {
+/// Patches an object; says why it was not taken.
+pub(super) async fn patch(
+    client: &Client,
+    uri: &str,
+    content: &str,
+    body: String,
+) -> Result<(), String> {
     let request =
         Request::patch(uri).header(CONTENT_TYPE, content).body(Body::from(body.into_bytes()));
-    let Ok(request) = request else { return false };
-    client.send(request).await.is_ok_and(|response| response.status().is_success())
+    let request = request.map_err(|error| error.to_string())?;
+    let response = client.send(request).await.map_err(|error| error.to_string())?;
+    let status = response.status();
+    // It has changed meanwhile, and the next look sees how, or it is gone.
+    if status.is_success() || [404, 409].contains(&status.as_u16()) {
+        return Ok(());
+    }
+    let bytes = response.into_body().collect_bytes().await.unwrap_or_default();
+    let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let said = said.get("message").and_then(Value::as_str).unwrap_or_default();
+    Err(format!("the server answered {status}: {said}"))
 }
 
 /// Whether a profile is not there, asked now.

@@ -21,9 +21,6 @@ pub(crate) struct Facts<'a> {
     pub(crate) rows: Option<usize>,
     /// Objects that give no row, and the first of them.
     pub(crate) failed: (u64, Vec<FailedObject>),
-    /// Whether the sinks of the inventories that it feeds can be written to:
-    /// a reason and words.
-    pub(crate) sinks: Option<(bool, Trouble)>,
 }
 
 /// The status that a target should have.
@@ -58,9 +55,6 @@ pub(crate) fn status(plan: &TargetPlan, facts: &Facts<'_>, now: Timestamp) -> Ta
                 None => conditions.set("Synced", true, "Collecting", &message),
             }
         }
-    }
-    if let Some((is_reachable, Trouble { reason, message })) = &facts.sinks {
-        conditions.set("SinkReachable", *is_reachable, reason, message);
     }
     let names = |of: fn(&TargetReport) -> Vec<String>| facts.report.map(of).unwrap_or_default();
     let count = facts.rows.and_then(|rows| i64::try_from(rows).ok()).or(before.collected_count);
