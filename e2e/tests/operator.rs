@@ -2,6 +2,9 @@
 
 mod operator {
     mod basics;
+    mod copies;
+    #[cfg(test)]
+    mod places;
     mod restarts;
     #[cfg(test)]
     mod support;

@@ -33,7 +33,7 @@ use crate::{
 
 pub use self::{
     partition::{Coverage, Sweep},
-    view::Dedupe,
+    view::{Dedupe, Shard},
 };
 
 /// Rows, partitions, views and cursors.

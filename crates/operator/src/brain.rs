@@ -1,6 +1,8 @@
 //! Where all that changes comes together, and what follows is done.
 
 mod copies;
+mod events;
+mod facts;
 mod farewell;
 mod say;
 mod views;
@@ -33,9 +35,11 @@ use crate::{
 
 /// What comes within this time is answered together.
 const GATHER: Duration = Duration::from_millis(50);
-/// Status is looked at so often although nothing was told: counts change
-/// without anybody's telling.
+/// So often it is looked whether rows or copies have changed, which nobody
+/// tells.
 const LOOK: Duration = Duration::from_secs(1);
+/// And so often everything is looked at although nothing seems to have.
+const SURELY: Duration = Duration::from_secs(10);
 /// Exports that run may end within this time.
 const GRACE: Duration = Duration::from_secs(20);
 
@@ -100,7 +104,10 @@ pub async fn operate(
         planner: Planner::default(),
         knowledge: Knowledge::default(),
         absent: BTreeMap::new(),
+        plan: None,
         ordered: None,
+        seen: Seen::default(),
+        started: Instant::now(),
         client,
         settings,
         around,
@@ -131,7 +138,19 @@ struct Brain {
     copies: Copies,
     farewells: Farewells,
     speaker: Speaker,
+    /// What there has to be, unless something has changed since.
+    plan: Option<Arc<Plan>>,
     ordered: Option<Ordered>,
+    seen: Seen,
+    started: Instant,
+}
+
+/// How things were when everything was looked at last.
+#[derive(Debug, Default)]
+struct Seen {
+    at: Option<Instant>,
+    /// The number of the newest change of a row.
+    sequence: i64,
 }
 
 /// What was ordered last, as far as another order may differ.
@@ -155,28 +174,57 @@ impl Brain {
         let mut report = self.collector.report();
         let mut next = Instant::now() + LOOK;
         loop {
-            tokio::select! {
+            let is_told = tokio::select! {
                 () = &mut stop => break,
                 // Nobody may go on as if somebody still looked.
                 Some(_) = eyes.join_next() => return Err(Broken("a watch of our own objects")),
                 Some(one) = news.recv() => {
-                    self.objects.take(one);
+                    self.take(one);
                     sleep(GATHER).await;
+                    true
                 }
-                Some(one) = whispers.recv() => self.secrets.take(one),
-                changed = report.changed() => changed.map_err(|_| Broken("the collector"))?,
-                () = self.speaker.heard() => {}
-                () = sleep_until(next) => {}
-            }
+                Some(one) = whispers.recv() => {
+                    self.secrets.take(one);
+                    self.plan = None;
+                    true
+                }
+                changed = report.changed() => {
+                    changed.map_err(|_| Broken("the collector"))?;
+                    true
+                }
+                () = self.speaker.heard() => true,
+                () = sleep_until(next) => false,
+            };
             while let Ok(one) = news.try_recv() {
-                self.objects.take(one);
+                self.take(one);
             }
             next = Instant::now() + LOOK;
             let report = report.borrow_and_update().clone();
-            self.turn(&report).await;
+            if is_told | self.has_changed() {
+                self.turn(&report).await;
+            }
         }
         self.copies.shut_down(GRACE).await;
         Ok(())
+    }
+
+    /// What has changed makes another plan.
+    fn take(&mut self, news: News) {
+        if self.objects.take(news) {
+            self.plan = None;
+        }
+    }
+
+    /// Whether rows or copies have changed, or nobody has looked for long.
+    fn has_changed(&mut self) -> bool {
+        let sequence = self.ledger.with(|store| store.sequence());
+        let (now, seen) = (Instant::now(), &mut self.seen);
+        let is_long = seen.at.is_none_or(|at| now >= at + SURELY);
+        let has_changed = sequence != seen.sequence || self.copies.have_changed() || is_long;
+        if has_changed {
+            *seen = Seen { at: Some(now), sequence };
+        }
+        has_changed
     }
 
     /// One look at everything.
@@ -185,23 +233,39 @@ impl Brain {
         if !self.objects.are_listed(&sight.kinds(), |kind| sight.places(kind)) {
             return;
         }
-        self.knowledge.namespaces.clone_from(&report.namespaces);
-        self.look_for_profiles().await;
-        let plan = self.planner.plan(&self.objects, &self.settings, &self.knowledge);
-        self.views.change_to(&plan, &self.ledger);
-        self.order(&plan);
+        if self.knowledge.namespaces != report.namespaces {
+            self.knowledge.namespaces.clone_from(&report.namespaces);
+            self.plan = None;
+        }
+        if self.look_for_profiles().await {
+            self.plan = None;
+        }
+        let plan = self.planned();
         self.settle(&plan, report);
-        self.secrets.want(&plan.secrets());
-        self.copies.change_to(&plan, &self.views, (&self.settings, &self.secrets));
         self.farewells.take_leave(&plan, &mut self.copies);
         let gone = self.farewells.released();
-        self.speaker.finalizers(&plan, &gone);
-        self.speaker.release_targets(&self.objects);
-        let now = self.around.clock.timestamp();
         if *self.around.lease.held().borrow() {
-            let said = say::statuses(&plan, self, report, now);
+            self.speaker.finalizers(&plan, &gone);
+            self.speaker.release_targets(&self.objects);
+            let now = self.around.clock.timestamp();
+            let said = facts::statuses(&plan, self, report, now);
             self.speaker.say(said);
         }
+    }
+
+    /// What there has to be; if that is new, the difference is made.
+    fn planned(&mut self) -> Arc<Plan> {
+        if let Some(plan) = &self.plan {
+            return Arc::clone(plan);
+        }
+        let plan = Arc::new(self.planner.plan(&self.objects, &self.settings, &self.knowledge));
+        self.views.change_to(&plan, &self.ledger);
+        self.order(&plan);
+        self.secrets.want(&plan.secrets());
+        self.copies.change_to(&plan, &self.views, (&self.settings, &self.secrets));
+        // What could not be opened is tried again, whatever changes.
+        self.plan = (!self.copies.are_broken()).then(|| Arc::clone(&plan));
+        plan
     }
 
     /// Tells the collector what is wanted, if that has changed.
@@ -265,14 +329,16 @@ impl Brain {
     }
 
     /// Finds out which profiles are definitely not there: two answers, a minute
-    /// apart, the second of them live (R3).
-    async fn look_for_profiles(&mut self) {
+    /// apart, the second of them live (R3). Whether that is another than before.
+    async fn look_for_profiles(&mut self) -> bool {
+        let before = self.knowledge.missing_profiles.len();
         let named = plan::profiles(&self.objects);
         let now = Instant::now();
         let is_there =
             |name: &Name| self.objects.get(kollect_validate::Kind::Profile, name).is_some();
         self.absent.retain(|name, _| named.contains(name) && !is_there(name));
         self.knowledge.missing_profiles.retain(|name| self.absent.contains_key(name));
+        let mut is_new = self.knowledge.missing_profiles.len() != before;
         for name in named.into_iter().filter(|name| !is_there(name)) {
             let since = *self.absent.entry(name.clone()).or_insert(now);
             let is_due = now.duration_since(since) >= self.settings.habits.definite;
@@ -280,8 +346,9 @@ impl Brain {
                 && !self.knowledge.missing_profiles.contains(&name)
                 && write::is_gone(&self.client, &name).await
             {
-                self.knowledge.missing_profiles.insert(name);
+                is_new |= self.knowledge.missing_profiles.insert(name);
             }
         }
+        is_new
     }
 }

@@ -1,6 +1,7 @@
 //! What objects say about themselves. Pure: what is known comes in, and the
 //! status that they should have comes out.
 
+pub(crate) mod coverage;
 pub(crate) mod inventory;
 pub(crate) mod target;
 
@@ -26,6 +27,7 @@ impl<'a> Conditions<'a> {
     /// words have.
     pub(crate) fn set(&mut self, name: &str, is_so: bool, reason: &str, message: &str) {
         let status = if is_so { "True" } else { "False" };
+        self.all.retain(|one| one.type_ != name);
         let known = self.before.iter().find(|one| one.type_ == name && one.status == status);
         let since =
             known.map_or_else(|| Time(seconds(self.now)), |one| one.last_transition_time.clone());
@@ -39,6 +41,21 @@ impl<'a> Conditions<'a> {
         });
     }
 
+    /// Something is in the way: it is degraded, and not ready for that reason.
+    pub(crate) fn blocked(&mut self, reason: &str, message: &str) {
+        self.set("Degraded", true, reason, message);
+        self.set("Ready", false, reason, message);
+    }
+
+    /// Whether a condition has been set, and is so.
+    pub(crate) fn is(&self, name: &str) -> bool {
+        self.all.iter().any(|one| one.type_ == name && one.status == "True")
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.now
+    }
+
     /// They are sorted, so that two that say the same are the same.
     pub(crate) fn done(mut self) -> Vec<Condition> {
         self.all.sort_by(|one, other| one.type_.cmp(&other.type_));
@@ -49,6 +66,17 @@ impl<'a> Conditions<'a> {
 /// Times in status have seconds, and no more.
 pub(crate) fn seconds(time: Timestamp) -> Timestamp {
     Timestamp::from_second(time.as_second()).unwrap_or(time)
+}
+
+/// Names for people: the first of them, and how many more there are.
+pub(crate) fn list(names: &[&str]) -> String {
+    /// So many are named.
+    const MOST: usize = 20;
+    let shown = names.get(..MOST).unwrap_or(names).join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 /// What nobody would read is cut off.

@@ -105,6 +105,7 @@ impl Sink for MemorySink {
         Ok(Receipt {
             wrote: Wrote::Rows { upserted: written.upserted, deleted: written.deleted },
             token: Some(recorded.token),
+            checksum: None,
             bytes: written.bytes,
             statements: 1,
             refused: written.refused,

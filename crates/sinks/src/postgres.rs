@@ -222,6 +222,7 @@ impl Turn<'_> {
         let mut receipt = Receipt {
             wrote: Wrote::Rows { upserted, deleted },
             token: Some(recorded.token.clone()),
+            checksum: None,
             bytes: 0,
             statements: 0,
             refused,

@@ -149,6 +149,8 @@ pub struct Receipt {
     pub wrote: Wrote,
     /// What the destination has recorded now.
     pub token: Option<Token>,
+    /// The contract checksum of what was written, if that was a document.
+    pub checksum: Option<String>,
     /// How many bytes of rows and records were sent.
     pub bytes: u64,
     /// How many requests, statements or files that took.
@@ -178,6 +180,7 @@ impl Receipt {
         Self {
             wrote: Wrote::Nothing,
             token: recorded.map(|recorded| recorded.token.clone()),
+            checksum: None,
             bytes: 0,
             statements: 0,
             refused: Vec::new(),

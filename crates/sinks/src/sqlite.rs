@@ -170,6 +170,7 @@ impl Turn<'_> {
         Ok(Receipt {
             wrote: Wrote::Rows { upserted, deleted },
             token: Some(recorded.token),
+            checksum: None,
             bytes,
             // The two looks at the record, and where the transaction begins and ends.
             statements: statements + 4,

@@ -122,6 +122,20 @@ impl Scene {
         self.cluster.apply(&object.to_string());
     }
 
+    pub(super) fn secret(&self, name: &str, values: Value) {
+        let object = json!({
+            "apiVersion": "v1", "kind": "Secret", "stringData": values,
+            "metadata": {"name": name, "namespace": self.namespace},
+        });
+        self.cluster.apply(&object.to_string());
+    }
+
+    /// What an object has at a path.
+    pub(super) fn field(&self, (kind, name): (&str, &str), path: &str) -> String {
+        let path = format!("jsonpath={path}");
+        self.cluster.kubectl(["get", kind, name, "-n", &self.namespace, "-o", &path]).stdout()
+    }
+
     pub(super) fn delete(&self, kind: &str, name: &str) {
         self.cluster
             .kubectl(["delete", kind, name, "-n", &self.namespace, "--timeout=50s"])
@@ -189,7 +203,7 @@ impl Scene {
 }
 
 /// Waits for something, and looks for it again and again.
-fn until<T>(holds: impl Fn() -> Option<T>) -> Option<T> {
+pub(super) fn until<T>(holds: impl Fn() -> Option<T>) -> Option<T> {
     for _ in 0..LOOKS {
         let found = holds();
         if found.is_some() {

@@ -10,6 +10,7 @@ use super::{
     slab::{NIL, Slot, SlotId},
 };
 use crate::{
+    change::Content,
     key::{PartitionId, PartitionKey, TargetKey, ViewId},
     row::Row,
 };
@@ -19,6 +20,8 @@ pub(super) struct Winners {
     /// The hidden partition.
     pub(super) partition: PartitionId,
     objects: HashMap<ObjectKey, Object>,
+    /// What has won, by the namespace of the objects and the target's name.
+    pub(super) shares: BTreeMap<Box<str>, BTreeMap<Box<str>, Content>>,
 }
 
 /// Namespace and uid.
@@ -42,7 +45,27 @@ impl Winners {
     pub(super) fn new(store: &mut Store) -> Self {
         let nobody = TargetKey { namespace: None, name: String::new() };
         let key = PartitionKey { target: nobody, namespace: String::new() };
-        Self { partition: store.hidden_partition(key), objects: HashMap::new() }
+        let partition = store.hidden_partition(key);
+        Self { partition, objects: HashMap::new(), shares: BTreeMap::new() }
+    }
+
+    /// A row has won, or has lost to nobody.
+    fn share(&mut self, row: &Row, has_won: bool) {
+        let identity = row.identity();
+        let (namespace, target) = (identity.namespace.as_ref(), identity.target_name.as_ref());
+        let targets = self.shares.entry(namespace.into()).or_default();
+        let share = targets.entry(target.into()).or_default();
+        if has_won {
+            share.change(None, Some(row));
+        } else {
+            share.change(Some(row), None);
+        }
+        if share.rows == 0 {
+            targets.remove(target);
+        }
+        if targets.is_empty() {
+            self.shares.remove(namespace);
+        }
     }
 }
 
@@ -124,6 +147,11 @@ impl Store {
         if winner.is_some() {
             let slot = winners.objects.get(&key).map_or(NIL, |object| object.slot);
             self.append(winners.partition.0, slot);
+        }
+        for (row, has_won) in [(&former, false), (&winner, true)] {
+            if let Some(row) = row {
+                winners.share(row, has_won);
+            }
         }
         if let Some(holder) = self.views.get_mut(&view.0) {
             holder.content.change(former.as_ref(), winner.as_ref());

@@ -1,6 +1,6 @@
 //! Views: what one inventory exports.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Store,
@@ -22,6 +22,15 @@ pub enum Dedupe {
     KeepAll,
     /// One row: that of the target whose name sorts last.
     ByUid,
+}
+
+/// The rows of a view in one namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    pub namespace: String,
+    pub content: Content,
+    /// How many targets have rows there.
+    pub targets: usize,
 }
 
 #[derive(Debug)]
@@ -110,6 +119,37 @@ impl Store {
     /// Number and digest of a view's rows.
     pub fn view_content(&self, view: ViewId) -> Content {
         self.views.get(&view.0).map(|view| view.content).unwrap_or_default()
+    }
+
+    /// The rows of a view, namespace by namespace.
+    pub fn shards(&self, view: ViewId) -> Vec<Shard> {
+        let Some(holder) = self.views.get(&view.0) else { return Vec::new() };
+        let mut shards = BTreeMap::<&str, (Content, usize)>::new();
+        let mut add = |namespace, content: Content| {
+            let (all, targets) = shards.entry(namespace).or_default();
+            *all = all.and(content);
+            *targets += usize::from(content.rows > 0);
+        };
+        match &holder.winners {
+            Some(winners) => {
+                for (namespace, targets) in &winners.shares {
+                    for content in targets.values() {
+                        add(namespace, *content);
+                    }
+                }
+            }
+            None => {
+                for home in holder.partitions.iter().filter_map(|id| self.partitions.get(&id.0)) {
+                    add(home.key.namespace.as_str(), home.content);
+                }
+            }
+        }
+        let shard = |(namespace, (content, targets)): (&str, _)| Shard {
+            namespace: namespace.to_owned(),
+            content,
+            targets,
+        };
+        shards.into_iter().filter(|(_, (content, _))| content.rows > 0).map(shard).collect()
     }
 
     /// How many partitions of a view are not covered.

@@ -431,6 +431,7 @@ impl World {
         for (at, view) in self.views.iter().enumerate() {
             let rows = self.model.rows(at);
             assert_eq!(self.store.view_content(*view), model::content(&rows), "view {at}");
+            assert_eq!(self.store.shards(*view), model::shards(&rows), "view {at}");
         }
     }
 

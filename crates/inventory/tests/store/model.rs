@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kollect_inventory::{Content, Digest, PartitionKey, Row};
+use kollect_inventory::{Content, Digest, PartitionKey, Row, Shard};
 
 /// List number, then version.
 pub(crate) type Freshness = (u32, u64);
@@ -128,4 +128,18 @@ impl Model {
 pub(crate) fn content(rows: &[Row]) -> Content {
     let sum = |digest: Digest, row: &Row| digest.with(row.hash());
     Content { rows: rows.len(), digest: rows.iter().fold(Digest::default(), sum) }
+}
+
+/// The same, namespace by namespace.
+pub(crate) fn shards(rows: &[Row]) -> Vec<Shard> {
+    let mut namespaces = BTreeMap::<String, Vec<Row>>::new();
+    for row in rows {
+        namespaces.entry(row.identity().namespace.into_owned()).or_default().push(row.clone());
+    }
+    let shard = |(namespace, rows): (String, Vec<Row>)| {
+        let targets: BTreeSet<_> =
+            rows.iter().map(|row| row.identity().target_name.into_owned()).collect();
+        Shard { namespace, content: content(&rows), targets: targets.len() }
+    };
+    namespaces.into_iter().map(shard).collect()
 }

@@ -152,6 +152,22 @@ impl Copies {
         state.or_else(|| self.troubles.get(key).cloned().map(Err))
     }
 
+    /// Whether some pair has said something since this was asked last.
+    pub(super) fn have_changed(&mut self) -> bool {
+        let mut have_changed = false;
+        for Running { state, .. } in self.running.values_mut() {
+            have_changed |= state.has_changed().unwrap_or(false);
+            state.mark_unchanged();
+        }
+        have_changed
+    }
+
+    /// Whether a destination is there and cannot be opened.
+    pub(super) fn are_broken(&self) -> bool {
+        let may_heal = |trouble: &Trouble| trouble.reason == "ExportTerminal";
+        self.troubles.values().any(may_heal)
+    }
+
     /// Whether it is not known yet how an inventory could be copied.
     pub(super) fn is_pending(&self, inventory: &InventoryKey) -> bool {
         self.troubles_of(inventory).any(|(_, trouble)| trouble.reason == "Progressing")

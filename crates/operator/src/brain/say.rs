@@ -5,11 +5,6 @@ use std::{
     sync::Arc,
 };
 
-use jiff::Timestamp;
-use kollect_api::{GROUP, VERSION};
-use kollect_collect::Report;
-use kollect_inventory::{PartitionKey, TargetKey};
-use kollect_sinks::{InventoryKey, PairKey};
 use kollect_validate::{Kind, Object};
 use kube::Client;
 use serde_json::{Value, json};
@@ -20,15 +15,15 @@ use tokio::{
 };
 
 use super::{
-    Brain, Log,
+    Log,
+    events::{self, Event},
     farewell::Released,
-    write::{event, patch, path},
+    write::{Taken, patch, path, tell},
 };
 use crate::{
     eyes::resource,
     objects::{Name, Objects},
-    plan::{Plan, Trouble},
-    status,
+    plan::Plan,
 };
 
 /// Under churn, what is not a condition is written so often (R23).
@@ -44,12 +39,20 @@ const TARGET_CLEANUPS: [&str; 2] =
 /// What an object should say about itself.
 #[derive(Clone, Debug)]
 pub(super) struct Saying {
-    kind: Kind,
-    name: Name,
-    version: Option<String>,
+    pub(super) object: Arc<Object>,
     /// As the server has it.
-    now: Value,
-    wanted: Value,
+    pub(super) now: Value,
+    pub(super) wanted: Value,
+}
+
+impl Saying {
+    fn key(&self) -> Key {
+        (self.object.kind(), Name::of(&self.object))
+    }
+
+    fn version(&self) -> Option<String> {
+        self.object.meta().resource_version.clone()
+    }
 }
 
 type Key = (Kind, Name);
@@ -109,36 +112,37 @@ impl Speaker {
     pub(super) fn say(&mut self, sayings: Vec<Saying>) {
         while self.tasks.try_join_next().is_some() {}
         let now = Instant::now();
-        let known: BTreeSet<_> = sayings.iter().map(|one| (one.kind, one.name.clone())).collect();
+        let known: BTreeSet<_> = sayings.iter().map(Saying::key).collect();
         self.last.retain(|key, _| known.contains(key));
         for saying in sayings {
-            let key = (saying.kind, saying.name.clone());
+            let key = saying.key();
             if saying.now == saying.wanted
                 || self.busy.contains(&key)
                 || !self.is_due(&key, &saying, now)
             {
                 continue;
             }
-            let what = (saying.version.clone(), saying.wanted.clone());
+            let what = (saying.version(), saying.wanted.clone());
             self.last.insert(key.clone(), Last { at: now, what, is_good: true });
-            let body = json!({
-                "apiVersion": format!("{GROUP}/{VERSION}"),
-                "kind": saying.kind.name(),
-                "metadata": {"name": saying.name.name, "namespace": saying.name.in_namespace()},
-                "status": saying.wanted,
-            });
-            let uri = format!(
-                "{}/status?fieldManager=kollect&force=true",
-                path(&resource(saying.kind), &saying.name)
-            );
-            self.send(key, uri, "application/apply-patch+yaml", &body);
+            // R23: the status as a whole, and only over the one that we have
+            // seen: nothing of another manager stays, and whoever slept while
+            // others wrote does not undo it.
+            let body = json!([
+                {"op": "replace", "path": "/metadata/resourceVersion", "value": saying.version()},
+                {"op": "add", "path": "/status", "value": saying.wanted},
+            ]);
+            let path = path(&resource(key.0), &key.1);
+            let uri = format!("{path}/status?fieldManager=kollect");
+            let events = events::of(key.0, &saying.now, &saying.wanted);
+            let request = (uri, "application/json-patch+json", body);
+            self.send(&saying.object, request, events);
         }
     }
 
     /// Whether it may be written now. Conditions are always; counts wait.
     fn is_due(&self, key: &Key, saying: &Saying, now: Instant) -> bool {
         let Some(last) = self.last.get(key) else { return true };
-        let is_same = last.what == (saying.version.clone(), saying.wanted.clone());
+        let is_same = last.what == (saying.version(), saying.wanted.clone());
         if is_same {
             // The server has not told what came of it.
             return !last.is_good && now >= last.at + AGAIN;
@@ -158,16 +162,12 @@ impl Speaker {
             let has_it = meta.finalizers.iter().flatten().any(|one| one == finalizer);
             let farewell = released.iter().find(|one| one.inventory == *key);
             if !has_it && !inventory.is_leaving() {
-                self.finalize(&inventory.object, &[], Some(finalizer));
+                self.finalize(&inventory.object, (&[], Some(finalizer)), None);
             }
-            let Some(Released { left, .. }) = farewell.filter(|_| has_it) else { continue };
-            let is_sent = self.finalize(&inventory.object, &[finalizer], None);
-            if is_sent && !left.is_empty() {
+            if let Some(Released { left, .. }) = farewell.filter(|_| has_it) {
                 let text = format!("these copies were left behind: {}", left.join("; "));
-                let (client, object) = (self.client.clone(), Arc::clone(&inventory.object));
-                self.tasks.spawn(async move {
-                    event(&client, &object, "CleanupTerminal", &text).await;
-                });
+                let events = (!left.is_empty()).then(|| Event::warning("CleanupTerminal", &text));
+                self.finalize(&inventory.object, (&[finalizer], None), events);
             }
         }
     }
@@ -181,18 +181,22 @@ impl Speaker {
                 let held = meta.finalizers.iter().flatten();
                 let is_held = held.into_iter().any(|one| TARGET_CLEANUPS.contains(&one.as_str()));
                 if meta.deletion_timestamp.is_some() && is_held {
-                    self.finalize(object, &TARGET_CLEANUPS, None);
+                    self.finalize(object, (&TARGET_CLEANUPS, None), None);
                 }
             }
         }
     }
 
-    /// Takes finalizers from an object, or gives it one. Whether that was sent;
-    /// it is not while another write is on its way.
-    fn finalize(&mut self, object: &Object, take: &[&str], give: Option<&str>) -> bool {
-        let key = (object.kind(), Name::of(object));
-        if self.busy.contains(&key) {
-            return false;
+    /// Takes finalizers from an object, or gives it one, unless another write
+    /// is on its way.
+    fn finalize(
+        &mut self,
+        object: &Arc<Object>,
+        (take, give): (&[&str], Option<&str>),
+        event: Option<Event>,
+    ) {
+        if self.busy.contains(&(object.kind(), Name::of(object))) {
+            return;
         }
         let meta = object.meta();
         let kept = meta.finalizers.iter().flatten().map(String::as_str);
@@ -200,17 +204,29 @@ impl Speaker {
         let body = json!({"metadata": {
             "finalizers": kept.collect::<Vec<_>>(), "resourceVersion": meta.resource_version,
         }});
-        let uri = path(&resource(key.0), &key.1);
-        self.send(key, uri, "application/merge-patch+json", &body);
-        true
+        let uri = path(&resource(object.kind()), &Name::of(object));
+        let events = event.into_iter().collect();
+        self.send(object, (uri, "application/merge-patch+json", body), events);
     }
 
-    fn send(&mut self, key: Key, uri: String, content: &'static str, body: &Value) {
+    /// Writes, and tells of it what there is to tell once it was taken.
+    fn send(
+        &mut self,
+        object: &Arc<Object>,
+        (uri, content, body): (String, &'static str, Value),
+        events: Vec<Event>,
+    ) {
+        let key = (object.kind(), Name::of(object));
         self.busy.insert(key.clone());
-        let (client, done, body) = (self.client.clone(), self.done.clone(), body.to_string());
+        let (client, done, object) = (self.client.clone(), self.done.clone(), Arc::clone(object));
         self.tasks.spawn(async move {
-            let answer = patch(&client, &uri, content, body).await;
-            drop(done.send((key, answer)));
+            let answer = patch(&client, &uri, content, body.to_string()).await;
+            if answer == Ok(Taken::Yes) {
+                for event in &events {
+                    tell(&client, &object, event).await;
+                }
+            }
+            drop(done.send((key, answer.map(drop))));
         });
     }
 }
@@ -230,86 +246,4 @@ fn words(status: &Value) -> Vec<String> {
         of(&export["conditions"], &export["name"].to_string(), &mut words);
     }
     words
-}
-
-/// What every target and inventory should say.
-pub(super) fn statuses(plan: &Plan, brain: &Brain, report: &Report, now: Timestamp) -> Vec<Saying> {
-    let mut sayings = Vec::new();
-    for (key, target) in &plan.targets {
-        let known = report.targets.get(key);
-        let facts = status::target::Facts {
-            report: known,
-            rows: known.map(|known| rows(brain, key, known.effective.iter())),
-            failed: brain.collector.failed(key),
-        };
-        let wanted = status::target::status(target, &facts, now);
-        sayings.extend(saying(&target.object, &wanted));
-    }
-    for (key, inventory) in &plan.inventories {
-        let facts = facts(plan, brain, report, (key, inventory));
-        sayings.extend(match &*inventory.object {
-            Object::ClusterInventory(_) => {
-                let wanted = status::inventory::of_cluster(inventory, &facts, now);
-                saying(&inventory.object, &wanted)
-            }
-            _ => saying(&inventory.object, &status::inventory::status(inventory, &facts, now)),
-        });
-    }
-    sayings
-}
-
-fn facts(
-    plan: &Plan,
-    brain: &Brain,
-    report: &Report,
-    (key, inventory): (&InventoryKey, &crate::plan::inventory::InventoryPlan),
-) -> status::inventory::Facts {
-    let rows_there = brain
-        .views
-        .get(key)
-        .map_or(0, |view| brain.ledger.with(|store| store.view_content(view).rows));
-    let targets = inventory.targets.iter().map(|target| {
-        let known = report.targets.get(target);
-        let is_well = plan.targets.get(target).is_some_and(|one| one.trouble.is_none())
-            && known.is_some_and(kollect_collect::TargetReport::is_covered);
-        let count = known.map_or(0, |known| rows(brain, target, known.effective.iter()));
-        (target.name.clone(), count, is_well)
-    });
-    let pairs = inventory.pairs.iter().filter_map(|pair| {
-        let pair_key = PairKey { inventory: key.clone(), sink: pair.sink.clone() };
-        Some((pair.sink.clone(), brain.copies.state(&pair_key)?))
-    });
-    status::inventory::Facts {
-        rows: rows_there,
-        targets: targets.collect(),
-        pairs: pairs.collect::<BTreeMap<_, Result<_, Trouble>>>(),
-    }
-}
-
-fn rows<'n>(brain: &Brain, target: &TargetKey, places: impl Iterator<Item = &'n String>) -> usize {
-    let keys = places
-        .map(|namespace| PartitionKey { target: target.clone(), namespace: namespace.clone() });
-    let keys: Vec<_> = keys.collect();
-    brain.ledger.with(|store| {
-        let partitions = keys.iter().filter_map(|key| store.partition(key));
-        partitions.map(|partition| store.content(partition).rows).sum()
-    })
-}
-
-/// What an object says, and what it should.
-fn saying(object: &Object, wanted: &impl serde::Serialize) -> Option<Saying> {
-    let now = match object {
-        Object::Target(one) => serde_json::to_value(&one.status),
-        Object::ClusterTarget(one) => serde_json::to_value(&one.status),
-        Object::Inventory(one) => serde_json::to_value(&one.status),
-        Object::ClusterInventory(one) => serde_json::to_value(&one.status),
-        _ => return None,
-    };
-    Some(Saying {
-        kind: object.kind(),
-        name: Name::of(object),
-        version: object.meta().resource_version.clone(),
-        now: now.ok()?,
-        wanted: serde_json::to_value(wanted).ok()?,
-    })
 }

@@ -7,23 +7,35 @@ use kollect_validate::{Kind, Object};
 use kube::{Client, client::Body};
 use serde_json::{Value, json};
 
+use super::events::Event;
 use crate::{eyes::resource, objects::Name};
 
-/// Patches an object; says why it was not taken.
+/// What became of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    Yes,
+    /// The object has changed meanwhile, and the next look sees how, or it is
+    /// gone.
+    TooLate,
+}
+
+/// Patches an object; says why it was refused.
 pub(super) async fn patch(
     client: &Client,
     uri: &str,
     content: &str,
     body: String,
-) -> Result<(), String> {
+) -> Result<Taken, String> {
     let request =
         Request::patch(uri).header(CONTENT_TYPE, content).body(Body::from(body.into_bytes()));
     let request = request.map_err(|error| error.to_string())?;
     let response = client.send(request).await.map_err(|error| error.to_string())?;
     let status = response.status();
-    // It has changed meanwhile, and the next look sees how, or it is gone.
-    if status.is_success() || [404, 409].contains(&status.as_u16()) {
-        return Ok(());
+    if status.is_success() {
+        return Ok(Taken::Yes);
+    }
+    if [404, 409].contains(&status.as_u16()) {
+        return Ok(Taken::TooLate);
     }
     let bytes = response.into_body().collect_bytes().await.unwrap_or_default();
     let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -38,9 +50,9 @@ pub(super) async fn is_gone(client: &Client, name: &Name) -> bool {
     client.send(request).await.is_ok_and(|response| response.status().as_u16() == 404)
 }
 
-/// Tells of something that went wrong with an object. What nobody takes is
+/// Tells people of something that happened to an object. What nobody takes is
 /// lost, as events are.
-pub(super) async fn event(client: &Client, object: &Object, reason: &str, message: &str) {
+pub(super) async fn tell(client: &Client, object: &Object, event: &Event) {
     let name = Name::of(object);
     let namespace = name.in_namespace().unwrap_or("default");
     let controller = format!("{}-controller", object.kind().name().to_lowercase());
@@ -56,9 +68,9 @@ pub(super) async fn event(client: &Client, object: &Object, reason: &str, messag
             "name": name.name,
             "uid": object.meta().uid,
         },
-        "type": "Warning",
-        "reason": reason,
-        "message": message,
+        "type": if event.is_warning { "Warning" } else { "Normal" },
+        "reason": event.reason,
+        "message": event.message,
         "source": {"component": controller},
         "firstTimestamp": now,
         "lastTimestamp": now,

@@ -49,7 +49,42 @@ pub(crate) struct PairPlan {
     pub(crate) limit: Option<usize>,
 }
 
+impl PairPlan {
+    /// What is known to keep exports from the sink, by its object and what that
+    /// says of itself.
+    pub(crate) fn unreachable(&self) -> Option<Trouble> {
+        let (object, _) = match &self.spec {
+            Ok(found) => found,
+            Err(trouble) => return Some(trouble.clone()),
+        };
+        let status = match &**object {
+            Object::SnapshotSink(sink) => sink.status.as_ref(),
+            Object::DatabaseSink(sink) => sink.status.as_ref(),
+            Object::EventSink(sink) => sink.status.as_ref(),
+            _ => None,
+        };
+        let mut conditions = status?.conditions.iter();
+        let verified = conditions.find(|one| one.type_ == "ConnectionVerified")?;
+        let message = || format!("{}: {}", self.sink.name, verified.message);
+        (verified.status == "False").then(|| Trouble::new("SinkUnreachable", message()))
+    }
+}
+
 impl InventoryPlan {
+    /// One without targets.
+    #[cfg(test)]
+    pub(crate) fn bare(object: Arc<Object>, pairs: Vec<PairPlan>) -> Self {
+        Self {
+            object,
+            pairs,
+            targets: Vec::new(),
+            dedupe: Dedupe::KeepAll,
+            schema: Arc::default(),
+            trouble: None,
+            within: Within::All,
+        }
+    }
+
     /// Whether it is being deleted.
     pub(crate) fn is_leaving(&self) -> bool {
         self.object.meta().deletion_timestamp.is_some()

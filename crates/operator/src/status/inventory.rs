@@ -1,15 +1,20 @@
 //! What inventories say about themselves.
 
-use std::collections::BTreeMap;
+mod copy;
 
-use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use kollect_api::{ClusterInventoryStatus, InventoryStatus, SinkExport, TargetSummary, Watermark};
-use kollect_inventory::schedule::ErrorClass;
-use kollect_sinks::{PairState, Phase, SinkKey, Wrote};
+use std::{collections::BTreeMap, time::Duration};
+
+use jiff::{SignedDuration, Timestamp};
+use kollect_api::{
+    ClusterInventoryStatus, Coverage, InventoryStatus, NamespaceShard, SinkExport, TargetSummary,
+    Watermark,
+};
+use kollect_inventory::{Shard, schedule::ErrorClass};
+use kollect_sinks::{PairState, SinkKey};
 use kollect_validate::Object;
 
-use super::{Conditions, seconds};
+use self::copy::Verdict;
+use super::{Conditions, list};
 use crate::plan::{
     Trouble,
     inventory::{InventoryPlan, PairPlan},
@@ -17,63 +22,79 @@ use crate::plan::{
 
 /// So many targets are summed up by name.
 const MOST_TARGETS: usize = 100;
+/// So many namespaces of a rollup are.
+const MOST_SHARDS: usize = 100;
+/// A cluster inventory may be without targets for so long after it was made.
+const TARGETS_COME: Duration = Duration::from_mins(5);
 
 /// What is known of an inventory beside its plan.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    pub(crate) rows: usize,
-    /// Its targets: rows, and whether each is well.
-    pub(crate) targets: Vec<(String, usize, bool)>,
+    /// Its rows, once it is known which those are.
+    pub(crate) rows: Option<usize>,
+    pub(crate) targets: Vec<TargetFacts>,
     /// How its copies are, or why there is none.
     pub(crate) pairs: BTreeMap<SinkKey, Result<PairState, Trouble>>,
+    pub(crate) coverage: (Vec<Coverage>, Option<i64>),
+    pub(crate) shards: Vec<Shard>,
+    /// Whether the process has just begun.
+    pub(crate) is_young: bool,
 }
 
-/// How one copy is, in the words of conditions.
-struct Verdict {
-    is_synced: bool,
-    reason: &'static str,
-    message: String,
-    class: Option<ErrorClass>,
+/// What is known of one of its targets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TargetFacts {
+    pub(crate) name: String,
+    /// Its rows, once they are known.
+    pub(crate) rows: Option<usize>,
+    /// Whether it collects, once that is known.
+    pub(crate) is_well: Option<bool>,
 }
+
+/// One copy with what is said about it.
+type Judged<'a> = (&'a PairPlan, Verdict);
 
 /// The status that an inventory of either kind should have.
 pub(crate) fn status(plan: &InventoryPlan, facts: &Facts, now: Timestamp) -> InventoryStatus {
     let before = before(&plan.object);
     let generation = plan.object.meta().generation;
+    let is_cluster = matches!(*plan.object, Object::ClusterInventory(_));
     let mut conditions = Conditions::new(&before.conditions, generation, now);
-    let verdicts: Vec<_> =
-        plan.pairs.iter().map(|pair| (pair, verdict(facts.pairs.get(&pair.sink)))).collect();
-    let exports: Vec<_> = verdicts
-        .iter()
-        .map(|(pair, verdict)| export(pair, verdict, (&before, facts), now))
-        .collect();
+    // R22: after a restart the old conditions stand for a while.
+    let stands = facts.is_young && before.observed_generation == generation;
+    let mut verdicts = Vec::new();
+    let mut exports = Vec::new();
+    for pair in &plan.pairs {
+        let name = copy::name(&pair.sink);
+        let known = before.sink_exports.iter().find(|known| known.name == name);
+        let state = facts.pairs.get(&pair.sink);
+        let verdict = copy::verdict(state, known.filter(|_| stands));
+        exports.push(copy::entry(pair, &verdict, (state, known), (is_cluster, now)));
+        verdicts.push((pair, verdict));
+    }
     if let Some(Trouble { reason, message }) = &plan.trouble {
-        conditions.set("Degraded", true, reason, message);
-        conditions.set("Ready", false, reason, message);
+        conditions.blocked(reason, message);
         conditions.set("Synced", false, reason, message);
     } else {
-        let is_cluster = matches!(*plan.object, Object::ClusterInventory(_));
         overall(&verdicts, &mut conditions, is_cluster);
+        if is_cluster {
+            targets(plan, facts, &mut conditions);
+        }
     }
-    let summaries =
-        facts.targets.iter().take(MOST_TARGETS).map(|(name, rows, ready)| TargetSummary {
-            name: name.clone(),
-            item_count: i64::try_from(*rows).ok(),
-            ready: Some(*ready),
-        });
+    let (coverage, coverage_total) = facts.coverage.clone();
     InventoryStatus {
         conditions: conditions.done(),
         observed_generation: generation,
-        item_count: i64::try_from(facts.rows).ok(),
+        item_count: facts.rows.and_then(|rows| i64::try_from(rows).ok()).or(before.item_count),
         last_export_time: exports
             .iter()
             .filter_map(|one| one.last_export_time.clone())
             .max_by_key(|time| time.0),
+        watermark: lowest(&exports),
         sink_exports: exports,
-        targets: summaries.collect(),
-        watermark: None,
-        coverage: Vec::new(),
-        coverage_total: None,
+        targets: facts.targets.iter().take(MOST_TARGETS).map(|one| summary(one, &before)).collect(),
+        coverage,
+        coverage_total,
     }
 }
 
@@ -83,11 +104,26 @@ pub(crate) fn of_cluster(
     facts: &Facts,
     now: Timestamp,
 ) -> ClusterInventoryStatus {
+    let count = |number: usize| i64::try_from(number).ok();
+    let known = match &*plan.object {
+        Object::ClusterInventory(one) => one.status.clone().unwrap_or_default(),
+        _ => ClusterInventoryStatus::default(),
+    };
+    let inventory = status(plan, facts, now);
+    if facts.rows.is_none() {
+        return ClusterInventoryStatus { inventory, ..known };
+    }
+    let shard = |shard: &Shard| NamespaceShard {
+        namespace: shard.namespace.clone(),
+        item_count: count(shard.content.rows),
+        target_count: count(shard.targets),
+        checksum: Some(format!("sum128:{}", shard.content.digest)),
+    };
     ClusterInventoryStatus {
-        inventory: status(plan, facts, now),
-        target_count: i64::try_from(facts.targets.len()).ok(),
-        namespace_shard_count: None,
-        namespace_shards: Vec::new(),
+        inventory,
+        target_count: count(facts.targets.len()),
+        namespace_shard_count: count(facts.shards.len()),
+        namespace_shards: facts.shards.iter().take(MOST_SHARDS).map(shard).collect(),
     }
 }
 
@@ -101,51 +137,24 @@ fn before(object: &Object) -> InventoryStatus {
     }
 }
 
-fn verdict(state: Option<&Result<PairState, Trouble>>) -> Verdict {
-    let progressing = |message: &str| Verdict {
-        is_synced: false,
-        reason: "Progressing",
-        message: message.to_owned(),
-        class: None,
-    };
-    match state {
-        None => progressing("it has not begun"),
-        Some(Err(Trouble { reason, message })) => Verdict {
-            is_synced: false,
-            reason,
-            message: message.clone(),
-            class: (*reason != "Progressing").then_some(ErrorClass::Terminal),
-        },
-        Some(Ok(state)) => match &state.phase {
-            Phase::Starting => progressing("nothing has been exported yet"),
-            Phase::Progressing(why) => progressing(why),
-            Phase::Exported => Verdict {
-                is_synced: true,
-                reason: "Exported",
-                message: "the sink has acknowledged every row".to_owned(),
-                class: None,
-            },
-            Phase::Partial { refused, total } => {
-                let first = refused.first().map(|row| {
-                    let identity = &row.identity;
-                    format!("{}/{}: {}", identity.namespace, identity.name, row.reason)
-                });
-                let first = first.unwrap_or_default();
-                let message = format!("the sink refuses {total} rows; the first: {first}");
-                Verdict { is_synced: false, reason: "PartiallySynced", message, class: None }
-            }
-            Phase::Failed { class, message, .. } => Verdict {
-                is_synced: false,
-                reason: "ExportFailed",
-                message: message.clone(),
-                class: Some(*class),
-            },
-        },
+fn summary(target: &TargetFacts, before: &InventoryStatus) -> TargetSummary {
+    let known = before.targets.iter().find(|known| known.name == target.name);
+    let rows = target.rows.and_then(|rows| i64::try_from(rows).ok());
+    TargetSummary {
+        name: target.name.clone(),
+        item_count: rows.or_else(|| known?.item_count),
+        ready: target.is_well.or_else(|| known?.ready),
     }
 }
 
+/// What every sink has acknowledged.
+fn lowest(exports: &[SinkExport]) -> Option<Watermark> {
+    let marks: Option<Vec<_>> = exports.iter().map(|export| export.watermark.as_ref()).collect();
+    marks?.into_iter().min_by_key(|mark| mark.sequence).cloned()
+}
+
 /// What all copies together come to.
-fn overall(verdicts: &[(&PairPlan, Verdict)], conditions: &mut Conditions<'_>, is_cluster: bool) {
+fn overall(verdicts: &[Judged<'_>], conditions: &mut Conditions<'_>, is_cluster: bool) {
     if verdicts.is_empty() {
         let reason = if is_cluster { "RolledUp" } else { "NoExport" };
         let message = "no sink is named";
@@ -155,78 +164,86 @@ fn overall(verdicts: &[(&PairPlan, Verdict)], conditions: &mut Conditions<'_>, i
         return;
     }
     let synced = verdicts.iter().filter(|(_, verdict)| verdict.is_synced).count();
-    let failed: Vec<_> = verdicts.iter().filter(|(_, verdict)| verdict.class.is_some()).collect();
-    let words = |verdicts: &mut dyn Iterator<Item = &(&PairPlan, Verdict)>| {
-        let one = |(pair, verdict): &(&PairPlan, Verdict)| {
-            format!("{}: {}", pair.sink.name, verdict.message)
-        };
-        verdicts.map(one).collect::<Vec<_>>().join("; ")
-    };
     if synced == verdicts.len() {
         let message = format!("{synced} of {synced} sinks have acknowledged every row");
         for name in ["Ready", "Synced"] {
             conditions.set(name, true, "Exported", &message);
         }
         conditions.set("SinkReachable", true, "ExportSucceeded", &message);
+        if is_cluster {
+            conditions.set("ExportSucceeded", true, "Exported", &message);
+        }
         return;
     }
-    let message = words(&mut verdicts.iter().filter(|(_, verdict)| !verdict.is_synced));
+    let message = words(verdicts.iter().filter(|(_, verdict)| !verdict.is_synced));
     let is_partial = verdicts.iter().any(|(_, verdict)| verdict.reason == "PartiallySynced");
     let reason = if synced > 0 || is_partial { "PartiallySynced" } else { "Progressing" };
     conditions.set("Synced", false, reason, &message);
+    let failed: Vec<_> = verdicts.iter().filter(|(_, verdict)| verdict.failed()).collect();
     if failed.len() < verdicts.len() {
         conditions.set("Ready", failed.is_empty() || synced > 0, reason, &message);
     } else {
-        let is_terminal =
-            failed.iter().all(|(_, verdict)| verdict.class == Some(ErrorClass::Terminal));
-        let own =
-            failed.iter().find_map(|(_, one)| (one.reason != "ExportFailed").then_some(one.reason));
-        let reason = own.unwrap_or(if is_terminal { "ExportTerminal" } else { "Progressing" });
-        conditions.set("Degraded", true, reason, &message);
-        conditions.set("Ready", false, reason, &message);
+        conditions.blocked(worst(&failed), &message);
     }
-    let first = failed.first();
-    let reason = first.map_or("SinksReachable", |(_, verdict)| verdict.reason);
-    let message = if first.is_none() { "no sink has refused anything" } else { &message };
-    conditions.set("SinkReachable", first.is_none(), reason, message);
+    reachable(verdicts, &failed, conditions);
+    if is_cluster && (synced > 0 || !failed.is_empty()) {
+        let reason = if synced > 0 { "PartiallySynced" } else { worst(&failed) };
+        conditions.set("ExportSucceeded", synced > 0, reason, &message);
+    }
 }
 
-fn export(
-    pair: &PairPlan,
-    verdict: &Verdict,
-    (before, facts): (&InventoryStatus, &Facts),
-    now: Timestamp,
-) -> SinkExport {
-    let known = before.sink_exports.iter().find(|one| one.name == pair.sink.name);
-    let conditions: &[Condition] = known.map_or(&[], |known| &known.conditions);
-    let mut conditions = Conditions::new(conditions, None, now);
-    conditions.set("Synced", verdict.is_synced, verdict.reason, &verdict.message);
-    let state = facts.pairs.get(&pair.sink).and_then(|state| state.as_ref().ok());
-    let time = state.and_then(|state| state.last_export).map(|time| Time(seconds(time)));
-    let digest = state.and_then(|state| state.content).map(|content| content.digest.to_string());
-    let watermark = state.and_then(|state| {
-        let token = state.receipt.as_ref()?.token.as_ref()?;
-        Some(Watermark {
-            sequence: Some(token.sequence),
-            rows: state.content.and_then(|content| i64::try_from(content.rows).ok()),
-            digest: digest.clone(),
-            time: time.clone(),
-        })
-    });
-    let wrote = state.and_then(|state| state.receipt.as_ref()).map(|receipt| &receipt.wrote);
-    let reference = match wrote {
-        Some(Wrote::Commit { id, .. }) => Some(id.clone()),
-        _ => None,
-    };
-    SinkExport {
-        name: pair.sink.name.clone(),
-        namespace: Some(pair.sink.namespace.clone()),
-        last_export_time: time.or_else(|| known?.last_export_time.clone()),
-        last_checksum: digest.map(|digest| format!("sum128:{digest}")),
-        last_export_ref: reference.or_else(|| known?.last_export_ref.clone()),
-        conditions: conditions.done(),
-        watermark,
-        coverage: Vec::new(),
-        coverage_total: None,
+/// Whether the sinks answer. What an export has found out is newer than any
+/// probe.
+fn reachable(verdicts: &[Judged<'_>], failed: &[&Judged<'_>], conditions: &mut Conditions<'_>) {
+    if let Some((_, verdict)) = failed.first() {
+        let message = words(failed.iter().copied());
+        return conditions.set("SinkReachable", false, &verdict.reason, &message);
+    }
+    let mut waiting = verdicts.iter().filter(|(_, verdict)| !verdict.is_synced);
+    let unverified = waiting.find_map(|(pair, _)| pair.unreachable());
+    match unverified {
+        Some(Trouble { reason, message }) => {
+            conditions.set("SinkReachable", false, reason, &message);
+        }
+        None => conditions.set("SinkReachable", true, "SinksReachable", "no sink has refused"),
     }
 }
+
+/// The reason that speaks for copies all of which have failed.
+fn worst<'v>(failed: &[&'v Judged<'_>]) -> &'v str {
+    let is_terminal = failed.iter().all(|(_, verdict)| verdict.class == Some(ErrorClass::Terminal));
+    let own = failed.iter().find(|(_, verdict)| verdict.reason != "ExportFailed");
+    let reason = if is_terminal { "ExportTerminal" } else { "Progressing" };
+    own.map_or(reason, |(_, verdict)| &verdict.reason)
+}
+
+fn words<'a, 'p: 'a>(verdicts: impl Iterator<Item = &'a Judged<'p>>) -> String {
+    let one =
+        |(pair, verdict): &Judged<'_>| format!("{}: {}", copy::name(&pair.sink), verdict.message);
+    verdicts.map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// R4: targets that are not well are told of, and hold nobody back.
+fn targets(plan: &InventoryPlan, facts: &Facts, conditions: &mut Conditions<'_>) {
+    if conditions.is("Degraded") {
+        return;
+    }
+    let made = plan.object.meta().creation_timestamp.as_ref();
+    let age = made.map(|made| conditions.now().duration_since(made.0));
+    if facts.targets.is_empty() {
+        let limit = SignedDuration::try_from(TARGETS_COME).unwrap_or(SignedDuration::MAX);
+        if facts.rows.is_some() && age.is_some_and(|age| age >= limit) {
+            conditions.blocked("NoTargets", "no cluster target has rows for this inventory");
+        }
+        return;
+    }
+    let unwell = facts.targets.iter().filter(|target| target.is_well == Some(false));
+    let names: Vec<_> = unwell.map(|target| target.name.as_str()).collect();
+    if !names.is_empty() {
+        let message = format!("not collecting as they should: {}", list(&names));
+        conditions.blocked("TargetDegraded", &message);
+    }
+}
+
+#[cfg(test)]
+mod tests;

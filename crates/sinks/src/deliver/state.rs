@@ -57,6 +57,9 @@ pub struct PairState {
     pub last_export: Option<Timestamp>,
     /// What it then held, if that was exactly the view.
     pub content: Option<Content>,
+    /// What it then held, as a text: the contract checksum of a document, or
+    /// else the digest of the rows.
+    pub checksum: Option<String>,
     /// What the last export that wrote something left behind.
     pub receipt: Option<Receipt>,
 }

@@ -68,7 +68,9 @@ pub(super) fn export(mut work: Work<'_>, cluster: &str, prune: bool) -> Result<R
     }
     let recorded = export.record(&work.projection, &refused);
     let content = recorded.content.filter(|_| missing.is_empty());
-    work.finish(Recorded { content, missing, ..recorded }, refused, (count, &checksum))
+    let recorded = Recorded { content, missing, ..recorded };
+    let receipt = work.finish(recorded, refused, (count, &checksum))?;
+    Ok(Receipt { checksum: Some(checksum()), ..receipt })
 }
 
 /// The rows that the recorded document has of partitions that cannot be read.

@@ -252,6 +252,7 @@ impl<'a> Work<'a> {
         Ok(Receipt {
             wrote,
             token: Some(recorded.token),
+            checksum: None,
             bytes,
             statements,
             refused,

@@ -8,7 +8,7 @@ use kollect_inventory::{
     schedule::{self, ErrorClass, Moment},
 };
 
-use super::{MOST_NAMED, Pair};
+use super::{MOST_NAMED, Pair, Unit};
 use crate::{
     deliver::state::{PairState, Phase, Turn, Work},
     sink::{Receipt, RefusedRow},
@@ -39,8 +39,13 @@ impl Pair {
     pub(super) fn publish(&self) {
         let content: Option<Content> =
             self.acknowledged.as_ref().and_then(|(watermark, _)| watermark.content);
+        let checksum = match self.settings.unit {
+            Unit::Rows => content.map(|content| format!("sum128:{}", content.digest)),
+            Unit::Document => self.receipt.as_ref().and_then(|receipt| receipt.checksum.clone()),
+        };
         let state = PairState {
             phase: self.phase(),
+            checksum,
             generation: self.settings.generation,
             last_export: self.last_export,
             content,

@@ -86,9 +86,9 @@ impl Pair {
         self.history.verified = Some(now);
         if ticket.is_some() {
             self.history.exported = Some((now, took));
+            self.last_export = Some(self.context.clock.timestamp());
         }
         (self.history.failure, self.trouble) = (None, None);
-        self.last_export = Some(self.context.clock.timestamp());
         let Some(ticket) = ticket else {
             return self.verified(receipt);
         };
