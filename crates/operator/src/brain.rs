@@ -151,6 +151,16 @@ struct Seen {
     at: Option<Instant>,
     /// The number of the newest change of a row.
     sequence: i64,
+    is_moving: bool,
+}
+
+/// How things move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pulse {
+    Moving,
+    /// They have come to rest, or it is time to look whether they really have.
+    Rest,
+    Idle,
 }
 
 /// What was ordered last, as far as another order may differ.
@@ -200,8 +210,9 @@ impl Brain {
             }
             next = Instant::now() + LOOK;
             let report = report.borrow_and_update().clone();
-            if is_told | self.has_changed() {
-                self.turn(&report).await;
+            let pulse = self.feel();
+            if is_told || pulse != Pulse::Idle {
+                self.turn(&report, pulse == Pulse::Rest).await;
             }
         }
         self.copies.shut_down(GRACE).await;
@@ -216,19 +227,23 @@ impl Brain {
     }
 
     /// Whether rows or copies have changed, or nobody has looked for long.
-    fn has_changed(&mut self) -> bool {
+    fn feel(&mut self) -> Pulse {
         let sequence = self.ledger.with(|store| store.sequence());
+        let has_changed = self.copies.have_changed() | (sequence != self.seen.sequence);
         let (now, seen) = (Instant::now(), &mut self.seen);
         let is_long = seen.at.is_none_or(|at| now >= at + SURELY);
-        let has_changed = sequence != seen.sequence || self.copies.have_changed() || is_long;
-        if has_changed {
-            *seen = Seen { at: Some(now), sequence };
-        }
-        has_changed
+        let pulse = match (has_changed, seen.is_moving) {
+            (true, _) => Pulse::Moving,
+            (false, true) => Pulse::Rest,
+            (false, false) if is_long => Pulse::Rest,
+            (false, false) => return Pulse::Idle,
+        };
+        *seen = Seen { at: Some(now), sequence, is_moving: has_changed };
+        pulse
     }
 
     /// One look at everything.
-    async fn turn(&mut self, report: &Report) {
+    async fn turn(&mut self, report: &Report, is_at_rest: bool) {
         let sight = &self.sight;
         if !self.objects.are_listed(&sight.kinds(), |kind| sight.places(kind)) {
             return;
@@ -249,7 +264,7 @@ impl Brain {
             self.speaker.release_targets(&self.objects);
             let now = self.around.clock.timestamp();
             let said = facts::statuses(&plan, self, report, now);
-            self.speaker.say(said);
+            self.speaker.say(said, is_at_rest);
         }
     }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{
     places::{Database, HERE, Repository},
-    support::Scene,
+    support::{Scene, until},
 };
 
 const INVENTORY: (&str, &str) = ("kollectinventory", "i");
@@ -49,8 +49,8 @@ impl Copies {
         let files: Vec<_> =
             names.map(|name| format!("here/{namespace}/configmap/{name}.yaml")).collect();
         self.scene.has("t", rows);
-        self.database.has("t", rows);
-        self.repository.has(&files);
+        self.database.has(&self.scene, rows);
+        self.repository.has(&self.scene, &files);
     }
 }
 
@@ -70,10 +70,12 @@ fn three_copies_follow_every_change_to_the_last_row() {
     copies.have(&[]);
     scene.says(INVENTORY, "Synced", "True Exported");
     // What is said is what there is.
-    let commit = git(repository.path(), &["rev-parse", "main"]).unwrap();
-    let said = scene
-        .field(INVENTORY, "{.status.sinkExports[?(@.name==\"snapshot/audit\")].lastExportRef}");
-    assert_eq!(said, commit.trim());
+    let reference = "{.status.sinkExports[?(@.name==\"snapshot/audit\")].lastExportRef}";
+    let agrees = || {
+        let commit = git(repository.path(), &["rev-parse", "main"]).unwrap();
+        (scene.field(INVENTORY, reference) == commit.trim()).then_some(())
+    };
+    assert!(until(agrees).is_some(), "{}", scene.said());
     let digests = scene.field(INVENTORY, "{.status.sinkExports[*].watermark.digest}");
     let mut digests: Vec<_> = digests.split(' ').collect();
     digests.dedup();
@@ -86,7 +88,7 @@ fn three_copies_follow_every_change_to_the_last_row() {
     scene.put("c", "1");
     copies.have(&["c=1"]);
     scene.delete("kollectinventory", "i");
-    database.has("t", &[]);
+    database.has(scene, &[]);
     scene.has("t", &[]);
     assert_eq!(repository.files().len(), 1);
 }
@@ -199,5 +201,5 @@ fn another_inventory_may_take_the_paths_that_one_has_left() {
     scene.put("a", "2");
     let path = format!("here/{}/configmap/a.yaml", scene.namespace);
     let has_come = || repository.show(&path).contains('2').then_some(());
-    assert!(super::support::until(has_come).is_some(), "{}", repository.show(&path));
+    assert!(until(has_come).is_some(), "{}", repository.show(&path));
 }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use kollect_testenv::{Durability, GitServer, Postgres, Protocol, git, postgres_programs};
+use kollect_testenv::{
+    Durability, GitServer, Postgres, PostgresError, Protocol, git, postgres_programs,
+};
 use serde_json::json;
 
 use super::support::{Scene, until};
@@ -49,17 +51,28 @@ impl Database {
     pub(super) fn rows(&self, target: &str) -> Vec<String> {
         let question = format!(
             "select payload->>'name' || '=' || coalesce(payload->'attributes'->>'value', '') \
-             from inventory_items where target_name = '{target}' order by 1 collate \"C\""
+             from inventory_items where target_name = '{target}'"
         );
-        let answer = self.server.ask(&self.name, &question).unwrap_or_default();
-        let rows = answer.into_iter().flatten();
-        rows.filter(|row| !row.starts_with("kube-root-ca")).collect()
+        let mut rows = match self.server.ask(&self.name, &question) {
+            Ok(answer) => answer.into_iter().flatten().collect(),
+            // It has not been made, or the server is down.
+            Err(PostgresError::Failed { output, .. })
+                if output.contains("does not exist") || output.contains("connection") =>
+            {
+                Vec::new()
+            }
+            Err(error) => panic!("{error:?}"),
+        };
+        rows.retain(|row: &String| !row.starts_with("kube-root-ca"));
+        rows.sort();
+        rows
     }
 
     #[track_caller]
-    pub(super) fn has(&self, target: &str, rows: &[&str]) {
-        let found = until(|| (self.rows(target) == rows).then_some(()));
-        assert!(found.is_some(), "wanted {rows:?} in Postgres, there is {:?}", self.rows(target));
+    pub(super) fn has(&self, scene: &Scene, rows: &[&str]) {
+        let found = until(|| (self.rows("t") == rows).then_some(()));
+        let there = self.rows("t");
+        assert!(found.is_some(), "wanted {rows:?}, there is {there:?}; {}", scene.said());
     }
 }
 
@@ -111,8 +124,9 @@ impl Repository {
     }
 
     #[track_caller]
-    pub(super) fn has(&self, files: &[String]) {
+    pub(super) fn has(&self, scene: &Scene, files: &[String]) {
         let found = until(|| (self.files() == files).then_some(()));
-        assert!(found.is_some(), "wanted {files:?} in Git, there is {:?}", self.files());
+        let there = self.files();
+        assert!(found.is_some(), "wanted {files:?}, there is {there:?}; {}", scene.said());
     }
 }

@@ -197,6 +197,13 @@ impl Scene {
         );
     }
 
+    /// What inventories and sinks say, and the log, for whoever waited in vain.
+    pub(super) fn said(&self) -> String {
+        let kinds = "kollectinventories,kollectdatabasesinks,kollectsnapshotsinks";
+        let said = self.cluster.kubectl(["get", kinds, "-n", &self.namespace, "-o", "yaml"]);
+        format!("{}\n{}", said.stdout(), self.log())
+    }
+
     pub(super) fn log(&self) -> String {
         fs::read_to_string(self.place.path().join("log")).unwrap_or_default()
     }

@@ -108,8 +108,8 @@ impl Speaker {
         }
     }
 
-    /// Writes what is new.
-    pub(super) fn say(&mut self, sayings: Vec<Saying>) {
+    /// Writes what is new: all of it when things are at rest.
+    pub(super) fn say(&mut self, sayings: Vec<Saying>, is_at_rest: bool) {
         while self.tasks.try_join_next().is_some() {}
         let now = Instant::now();
         let known: BTreeSet<_> = sayings.iter().map(Saying::key).collect();
@@ -118,7 +118,7 @@ impl Speaker {
             let key = saying.key();
             if saying.now == saying.wanted
                 || self.busy.contains(&key)
-                || !self.is_due(&key, &saying, now)
+                || !self.is_due(&key, &saying, (now, is_at_rest))
             {
                 continue;
             }
@@ -140,14 +140,14 @@ impl Speaker {
     }
 
     /// Whether it may be written now. Conditions are always; counts wait.
-    fn is_due(&self, key: &Key, saying: &Saying, now: Instant) -> bool {
+    fn is_due(&self, key: &Key, saying: &Saying, (now, is_at_rest): (Instant, bool)) -> bool {
         let Some(last) = self.last.get(key) else { return true };
         let is_same = last.what == (saying.version(), saying.wanted.clone());
         if is_same {
             // The server has not told what came of it.
             return !last.is_good && now >= last.at + AGAIN;
         }
-        words(&saying.now) != words(&saying.wanted) || now >= last.at + SELDOM
+        is_at_rest || words(&saying.now) != words(&saying.wanted) || now >= last.at + SELDOM
     }
 
     /// Gives inventories the finalizer that their copies need, and takes it
