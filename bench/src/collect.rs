@@ -1,7 +1,7 @@
 //! What collecting costs beside reading the same bytes, and what it keeps.
 
-mod stock;
-mod cluster;
+pub(crate) mod stock;
+pub(crate) mod cluster;
 mod reading;
 mod discard;
 mod sync;

@@ -8,6 +8,7 @@ mod expr;
 mod extract;
 mod inventory;
 mod measure;
+mod operator;
 mod sinks;
 mod objects;
 
@@ -28,6 +29,7 @@ fn main() -> anyhow::Result<()> {
     match &arguments[..] {
         ["collect", rest @ ..] => collect::run(rest),
         ["extract"] => extract::run().and_then(|()| expr::run()),
+        ["operator", rest @ ..] => operator::run(rest),
         ["sinks"] => sinks::run(),
         ["inventory"] => every_size(),
         ["inventory", "partitions"] => inventory::partitions(),
@@ -38,7 +40,7 @@ fn main() -> anyhow::Result<()> {
             inventory::run(name, *rows)
         }
         _ => bail!(
-            "usage: bench collect … | extract | sinks | inventory [1k|10k|100k|1m|partitions|outage]"
+            "usage: bench collect … | extract | operator … | sinks | inventory [1k|10k|100k|1m|partitions|outage]"
         ),
     }
 }

@@ -28,7 +28,7 @@ const SAMPLE: usize = 100;
 
 /// Starts the servers in `assets` with all objects, from what is kept in
 /// `cache`. What is kept there is not changed.
-pub(super) fn start(assets: &Path, cache: &Path) -> anyhow::Result<ControlPlane> {
+pub(crate) fn start(assets: &Path, cache: &Path) -> anyhow::Result<ControlPlane> {
     let servers = Assets::in_directory(assets)?;
     let saved = cache.join(name(assets)?);
     if !saved.exists() {

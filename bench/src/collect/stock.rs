@@ -7,7 +7,7 @@ use crate::measure::Chance;
 
 /// Objects of a kind that are read together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stock {
+pub(crate) enum Stock {
     /// 20,000 pods of about 5 KB in 50 namespaces.
     Pods,
     /// 2,000 settings of 7 KB.
@@ -22,7 +22,7 @@ pub(super) const ALL: [Stock; 3] = [Stock::Pods, Stock::Small, Stock::Large];
 const TEAMS: usize = 50;
 
 impl Stock {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Pods => "pods",
             Self::Small => "small",
@@ -30,45 +30,45 @@ impl Stock {
         }
     }
 
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         ALL.into_iter().find(|stock| stock.name() == name)
     }
 
-    pub(super) fn count(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         match self {
             Self::Pods => 20_000,
             Self::Small | Self::Large => 2_000,
         }
     }
 
-    pub(super) fn plural(self) -> &'static str {
+    pub(crate) fn plural(self) -> &'static str {
         match self {
             Self::Pods => "pods",
             Self::Small | Self::Large => "configmaps",
         }
     }
 
-    pub(super) fn kind(self) -> &'static str {
+    pub(crate) fn kind(self) -> &'static str {
         match self {
             Self::Pods => "Pod",
             Self::Small | Self::Large => "ConfigMap",
         }
     }
 
-    pub(super) fn namespaces(self) -> Vec<String> {
+    pub(crate) fn namespaces(self) -> Vec<String> {
         match self {
             Self::Pods => (0..TEAMS).map(|team| format!("team-{team:02}")).collect(),
             Self::Small | Self::Large => vec![self.name().to_owned()],
         }
     }
 
-    pub(super) fn namespace(self, number: usize) -> String {
+    pub(crate) fn namespace(self, number: usize) -> String {
         let mut namespaces = self.namespaces();
         namespaces.swap_remove(number % namespaces.len())
     }
 
     /// The object of a number, as somebody creates it.
-    pub(super) fn object(self, number: usize) -> Value {
+    pub(crate) fn object(self, number: usize) -> Value {
         let namespace = self.namespace(number);
         match self {
             Self::Pods => pod(&namespace, number),
@@ -79,7 +79,7 @@ impl Stock {
     }
 
     /// Ten attributes, as a profile names them.
-    pub(super) fn attributes(self) -> Vec<Value> {
+    pub(crate) fn attributes(self) -> Vec<Value> {
         let paths: [(&str, &str); 10] = match self {
             Self::Pods => [
                 ("app", "$.metadata.labels.app"),

@@ -5,10 +5,11 @@ use std::time::Duration;
 /// A point in time, counted from the start of the process.
 pub type Moment = Duration;
 
-/// Changes that come closer together than this travel together.
-const COALESCE: Duration = Duration::from_millis(50);
-/// And no change waits longer than this for others.
-const COALESCE_AT_MOST: Duration = Duration::from_millis(250);
+/// Changes that come closer together than this travel together, and no change
+/// waits longer than the second time for others.
+const COALESCE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(250));
+/// The same where there is no gap between exports, because one costs little.
+const COALESCE_ROWS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(20));
 /// Timers do not fire more often than this.
 const TIMER_AT_LEAST: Duration = Duration::from_secs(1);
 
@@ -102,7 +103,8 @@ pub fn next(history: &History, pace: &Pace, now: Moment) -> Next {
         return if retry <= now { Next::Export } else { Next::At(retry) };
     }
     let export = waiting.map(|(first, last)| {
-        let together = (last + COALESCE).min(first + COALESCE_AT_MOST);
+        let (apart, most) = if pace.min_gap.is_zero() { COALESCE_ROWS } else { COALESCE };
+        let together = (last + apart).min(first + most);
         (together.max(gap_ends(exported.as_ref(), pace)), Next::Export)
     });
     let after = |since: Option<Moment>, wait: Duration, what| match since {
@@ -169,10 +171,19 @@ mod tests {
     /// R17.
     #[test]
     fn changes_wait_a_moment_for_each_other_and_never_long() {
-        check(waiting(0, 0), ROWS, ms(49), Next::At(ms(50)));
-        check(waiting(0, 0), ROWS, ms(50), Next::Export);
-        check(waiting(0, 240), ROWS, ms(249), Next::At(ms(250)));
-        check(waiting(0, 249), ROWS, ms(250), Next::Export);
+        check(waiting(0, 0), GIT, ms(49), Next::At(ms(50)));
+        check(waiting(0, 0), GIT, ms(50), Next::Export);
+        check(waiting(0, 240), GIT, ms(249), Next::At(ms(250)));
+        check(waiting(0, 249), GIT, ms(250), Next::Export);
+    }
+
+    /// R17, for sinks that take single rows as gladly as many.
+    #[test]
+    fn rows_wait_for_each_other_hardly_at_all() {
+        check(waiting(0, 0), ROWS, ms(4), Next::At(ms(5)));
+        check(waiting(0, 0), ROWS, ms(5), Next::Export);
+        check(waiting(0, 18), ROWS, ms(19), Next::At(ms(20)));
+        check(waiting(0, 19), ROWS, ms(20), Next::Export);
     }
 
     /// R18.

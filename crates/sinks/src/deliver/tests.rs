@@ -26,7 +26,7 @@ async fn a_change_is_copied_at_once_and_then_the_pair_is_exported() {
     bench.assert_current();
     bench.put("a", 2);
     bench.put("b", 1);
-    pass(Duration::from_millis(49)).await;
+    pass(Duration::from_millis(4)).await;
     assert_eq!(bench.copied().len(), 1);
     pass(Duration::from_millis(10)).await;
     bench.assert_current();
