@@ -2,6 +2,7 @@
 
 mod copies;
 mod farewell;
+mod journal;
 mod say;
 mod views;
 mod write;
@@ -22,13 +23,14 @@ use tokio::{
     time::{Instant, sleep, sleep_until},
 };
 
-use self::{copies::Copies, farewell::Farewells, say::Speaker, views::Views};
+use self::{copies::Copies, farewell::Farewells, journal::Journal, say::Speaker, views::Views};
 use crate::{
     eyes::{self, Sight},
     objects::{Name, News, Objects},
     plan::{self, Knowledge, Plan, Planner, target::Stance},
     secrets::{self, Secrets},
     settings::Settings,
+    vitals::{Progress, Vitals},
 };
 
 /// What comes within this time is answered together.
@@ -36,8 +38,6 @@ const GATHER: Duration = Duration::from_millis(50);
 /// Status is looked at so often although nothing was told: counts change
 /// without anybody's telling.
 const LOOK: Duration = Duration::from_secs(1);
-/// Exports that run may end within this time.
-const GRACE: Duration = Duration::from_secs(20);
 
 /// The ledger, for those who collect.
 #[derive(Clone, Debug)]
@@ -49,16 +49,14 @@ impl Keeper for Kept {
     }
 }
 
-/// Where it is said what nobody else can be told.
-pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
-
 /// What a process brings along.
 pub struct Surroundings {
     pub clock: Arc<dyn Clock>,
     pub lease: Arc<dyn Lease>,
     /// Random for each process.
     pub writer: String,
-    pub log: Log,
+    /// Where it is told how the work goes.
+    pub vitals: Arc<Vitals>,
 }
 
 /// Something that must go on has ended, by a bug.
@@ -86,14 +84,15 @@ pub async fn operate(
         namespaces: settings.watch_namespaces.clone(),
         is_tenant: settings.policy.tenant_mode,
     };
-    eyes::open(&mut tasks, (&client, &pace), &sight, &told, &around.log);
+    eyes::open(&mut tasks, (&client, &pace), &sight, &told);
     let mut context = Context::new(ledger.clone(), Arc::clone(&around.clock), &around.writer);
     context.lease = Arc::clone(&around.lease);
     let (heard, whispers) = mpsc::unbounded_channel();
     let brain = Brain {
         secrets: Secrets::new(client.clone(), pace, heard),
         copies: Copies::new(&settings, Delivery::new(context)),
-        speaker: Speaker::new(client.clone(), Arc::clone(&around.log)),
+        speaker: Speaker::new(client.clone()),
+        journal: Journal::default(),
         farewells: Farewells::default(),
         views: Views::default(),
         objects: Objects::default(),
@@ -131,6 +130,7 @@ struct Brain {
     copies: Copies,
     farewells: Farewells,
     speaker: Speaker,
+    journal: Journal,
     ordered: Option<Ordered>,
 }
 
@@ -155,6 +155,7 @@ impl Brain {
         let mut report = self.collector.report();
         let mut next = Instant::now() + LOOK;
         loop {
+            self.around.vitals.beat(self.around.clock.moment());
             tokio::select! {
                 () = &mut stop => break,
                 // Nobody may go on as if somebody still looked.
@@ -175,14 +176,19 @@ impl Brain {
             let report = report.borrow_and_update().clone();
             self.turn(&report).await;
         }
-        self.copies.shut_down(GRACE).await;
+        self.around.vitals.rest();
+        let grace = self.settings.grace;
+        tracing::info!(seconds = grace.as_secs(), "stopping, exports that run may end");
+        self.copies.shut_down(grace).await;
         Ok(())
     }
 
     /// One look at everything.
     async fn turn(&mut self, report: &Report) {
         let sight = &self.sight;
-        if !self.objects.are_listed(&sight.kinds(), |kind| sight.places(kind)) {
+        let unlisted = self.objects.unlisted(&sight.kinds(), |kind| sight.places(kind));
+        if !unlisted.is_empty() {
+            self.around.vitals.tell(Progress::Listing(unlisted));
             return;
         }
         self.knowledge.namespaces.clone_from(&report.namespaces);
@@ -200,8 +206,10 @@ impl Brain {
         let now = self.around.clock.timestamp();
         if *self.around.lease.held().borrow() {
             let said = say::statuses(&plan, self, report, now);
+            self.journal.look(&plan, &said, &self.copies);
             self.speaker.say(said);
         }
+        self.around.vitals.tell(Progress::of(&plan, report));
     }
 
     /// Tells the collector what is wanted, if that has changed.
@@ -226,6 +234,8 @@ impl Brain {
             holdings: self.views.signature(plan),
         };
         if self.ordered.as_ref() != Some(&ordered) {
+            let (collected, unknown) = (ordered.assignments.len(), ordered.unknown.len());
+            tracing::info!(collected, unknown, "what is collected has changed");
             self.ordered = Some(ordered);
             self.collector.order(order);
         }

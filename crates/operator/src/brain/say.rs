@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use super::{
-    Brain, Log,
+    Brain,
     farewell::Released,
     write::{event, patch, path},
 };
@@ -52,6 +52,21 @@ pub(super) struct Saying {
     wanted: Value,
 }
 
+impl Saying {
+    /// It again with its names, if it is a target's.
+    pub(super) fn of_target(&self) -> Option<(Kind, &Name, &Self)> {
+        let is_target = [Kind::Target, Kind::ClusterTarget].contains(&self.kind);
+        is_target.then_some((self.kind, &self.name, self))
+    }
+
+    /// What is wrong, if it says so: a reason, and words.
+    pub(super) fn degraded(&self) -> Option<(&str, &str)> {
+        let mut conditions = self.wanted["conditions"].as_array()?.iter();
+        let bad = conditions.find(|one| one["type"] == "Degraded" && one["status"] == "True")?;
+        Some((bad["reason"].as_str()?, bad["message"].as_str()?))
+    }
+}
+
 type Key = (Kind, Name);
 
 /// An object that was written to, and why that was not taken, if so.
@@ -65,7 +80,8 @@ pub(super) struct Speaker {
     written: mpsc::UnboundedReceiver<Written>,
     busy: BTreeSet<Key>,
     last: BTreeMap<Key, Last>,
-    log: Log,
+    /// Those that could not be written to the last time.
+    refused: BTreeSet<Key>,
 }
 
 /// The last write to an object.
@@ -78,7 +94,7 @@ struct Last {
 }
 
 impl Speaker {
-    pub(super) fn new(client: Client, log: Log) -> Self {
+    pub(super) fn new(client: Client) -> Self {
         let (done, written) = mpsc::unbounded_channel();
         Self {
             client,
@@ -87,7 +103,7 @@ impl Speaker {
             written,
             busy: BTreeSet::new(),
             last: BTreeMap::new(),
-            log,
+            refused: BTreeSet::new(),
         }
     }
 
@@ -95,13 +111,25 @@ impl Speaker {
     pub(super) async fn heard(&mut self) {
         if let Some((key, answer)) = self.written.recv().await {
             self.busy.remove(&key);
-            if let Err(why) = &answer {
-                let (kind, name) = (key.0.name(), &key.1);
-                (self.log)(&format!("cannot write to {kind} {name}: {why}"));
-            }
+            self.note(&key, &answer);
             if let Some(last) = self.last.get_mut(&key) {
                 last.is_good = answer.is_ok();
             }
+        }
+    }
+
+    /// Says once that an object cannot be written to, and once that it can again.
+    fn note(&mut self, key: &Key, answer: &Result<(), String>) {
+        let Name { namespace, name } = &key.1;
+        let controller = key.0.name().to_lowercase();
+        match answer {
+            Err(error) if self.refused.insert(key.clone()) => {
+                tracing::warn!(controller, namespace, name, error, "cannot write to the object");
+            }
+            Ok(()) if self.refused.remove(key) => {
+                tracing::info!(controller, namespace, name, "the object can be written to again");
+            }
+            Ok(()) | Err(_) => {}
         }
     }
 
@@ -111,6 +139,7 @@ impl Speaker {
         let now = Instant::now();
         let known: BTreeSet<_> = sayings.iter().map(|one| (one.kind, one.name.clone())).collect();
         self.last.retain(|key, _| known.contains(key));
+        self.refused.retain(|key| known.contains(key));
         for saying in sayings {
             let key = (saying.kind, saying.name.clone());
             if saying.now == saying.wanted
