@@ -2,6 +2,7 @@
 
 mod operator {
     mod basics;
+    mod process;
     mod restarts;
     #[cfg(test)]
     mod support;

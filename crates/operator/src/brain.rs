@@ -84,6 +84,9 @@ pub async fn operate(
         namespaces: settings.watch_namespaces.clone(),
         is_tenant: settings.policy.tenant_mode,
     };
+    let namespaces: Vec<_> = sight.namespaces.iter().map(String::as_str).collect();
+    let namespaces = if namespaces.is_empty() { "*".to_owned() } else { namespaces.join(",") };
+    tracing::info!(namespaces, tenant_mode = sight.is_tenant, "watching");
     eyes::open(&mut tasks, (&client, &pace), &sight, &told);
     let mut context = Context::new(ledger.clone(), Arc::clone(&around.clock), &around.writer);
     context.lease = Arc::clone(&around.lease);

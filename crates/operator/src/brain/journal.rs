@@ -21,6 +21,8 @@ enum Subject {
     Target(Kind, Name),
     Inventory(Kind, Name),
     Copy(Kind, Name, SinkKey),
+    /// A sink, for all who write to it.
+    Sink(SinkKey),
 }
 
 /// What is wrong.
@@ -56,16 +58,26 @@ impl Journal {
     pub(super) fn look(&mut self, plan: &Plan, said: &[Saying], copies: &Copies) {
         let mut now = BTreeMap::new();
         for (kind, name, saying) in said.iter().filter_map(Saying::of_target) {
-            let state = saying.degraded().map_or(State::Well, |(reason, message)| {
-                let (reason, message) = (reason.to_owned(), message.to_owned());
-                State::Wrong(Fault { reason, class: None, message })
-            });
+            let state = match saying.degraded() {
+                Some((reason, message)) => {
+                    let (reason, message) = (reason.to_owned(), message.to_owned());
+                    State::Wrong(Fault { reason, class: None, message })
+                }
+                None if saying.is_ready() => State::Well,
+                None => State::Unclear,
+            };
             now.insert(Subject::Target(kind, name.clone()), state);
         }
         for (key, inventory) in &plan.inventories {
             let (kind, name) = (inventory.object.kind(), Name::of(&inventory.object));
             for pair in &inventory.pairs {
                 let pair = PairKey { inventory: key.clone(), sink: pair.sink.clone() };
+                let state = if copies.is_left_alone(&pair.sink) {
+                    wrong(&Trouble::new("CircuitOpen", "it has failed again and again"), None)
+                } else {
+                    State::Well
+                };
+                now.insert(Subject::Sink(pair.sink.clone()), state);
                 let state = of_copy(copies.state(&pair).as_ref());
                 now.insert(Subject::Copy(kind, name.clone(), pair.sink), state);
             }
@@ -169,6 +181,14 @@ impl Entry {
             }
             Self::Worse(Subject::Copy(kind, name, sink), fault) => {
                 worse_copy(*kind, name, sink, fault);
+            }
+            Self::Worse(Subject::Sink(SinkKey { namespace, name, .. }), fault) => {
+                let (reason, sink) = (fault.reason.as_str(), format!("{namespace}/{name}"));
+                tracing::warn!(namespace, name, sink, reason, "sink circuit breaker open");
+            }
+            Self::Better(Subject::Sink(SinkKey { namespace, name, .. })) => {
+                let sink = format!("{namespace}/{name}");
+                tracing::info!(namespace, name, sink, "sink circuit breaker closed");
             }
             Self::Better(Subject::Copy(kind, Name { namespace, name }, sink)) => {
                 let (controller, inventory) = (controller(*kind), name);

@@ -61,9 +61,18 @@ impl Saying {
 
     /// What is wrong, if it says so: a reason, and words.
     pub(super) fn degraded(&self) -> Option<(&str, &str)> {
-        let mut conditions = self.wanted["conditions"].as_array()?.iter();
-        let bad = conditions.find(|one| one["type"] == "Degraded" && one["status"] == "True")?;
+        let bad = self.condition("Degraded")?;
         Some((bad["reason"].as_str()?, bad["message"].as_str()?))
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.condition("Ready").is_some()
+    }
+
+    /// A condition that holds.
+    fn condition(&self, name: &str) -> Option<&Value> {
+        let mut conditions = self.wanted["conditions"].as_array()?.iter();
+        conditions.find(|one| one["type"] == name && one["status"] == "True")
     }
 }
 
