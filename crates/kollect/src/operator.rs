@@ -57,7 +57,8 @@ fn work(args: &OperatorArgs) -> anyhow::Result<()> {
     let (settings, terms) = (settings(args)?, terms(&args.lease)?);
     remark(args);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.context("cannot start")?.block_on(async {
+    let runtime = runtime.context("cannot start")?;
+    let ended = runtime.block_on(async {
         let stop = Box::pin(signalled());
         let ports = Ports::open(&args.serve).await?;
         let (variable, home) = (env::var_os("KUBECONFIG"), env::home_dir());
@@ -71,7 +72,10 @@ fn work(args: &OperatorArgs) -> anyhow::Result<()> {
             None => process.alone().await,
             Some(terms) => process.among_others(&namespace, terms).await,
         }
-    })
+    });
+    // A write to a disk that hangs must not keep a process that has lost its lease.
+    runtime.shutdown_background();
+    ended
 }
 
 /// Says what of the flags somebody should know.
