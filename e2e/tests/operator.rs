@@ -5,6 +5,7 @@ mod operator {
     mod copies;
     #[cfg(test)]
     mod places;
+    mod process;
     mod restarts;
     #[cfg(test)]
     mod support;

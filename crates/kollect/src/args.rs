@@ -1,10 +1,21 @@
 //! Commands and flags.
 
-use std::{path::PathBuf, time::Duration};
+pub(crate) mod go;
+pub(crate) mod operator;
 
-use clap::{Args as Arguments, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+use clap::{ArgAction::Set, Args as Arguments, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use kollect_api::{AddressPolicy, Cidr, ExportInterval, IntervalError};
+use kollect_api::{AddressPolicy, Cidr};
+
+use self::{go::truth, operator::OperatorArgs};
+
+/// The version by itself.
+pub(crate) const RELEASE: &str = env!("CARGO_PKG_VERSION");
+/// What it was built from, and when that was made.
+pub(crate) const COMMIT: &str = env!("KOLLECT_COMMIT");
+pub(crate) const BUILT: &str = env!("KOLLECT_BUILT");
 
 /// The version with the commit that it was built from.
 pub(crate) const VERSION: &str = concat!(
@@ -62,7 +73,11 @@ pub(crate) enum Command {
     /// Watches targets, inventories and sinks, collects what they ask for and
     /// keeps the copies current until it is told to stop. Sinks are not probed
     /// and KollectConnectionTests are not run by this build.
-    Operator(OperatorArgs),
+    ///
+    /// Exit codes: 0 it was told to stop, 1 it could not start or go on, 2 a
+    /// flag is wrong.
+    #[command(version = VERSION, display_name = "kollect", args_override_self = true)]
+    Operator(Box<OperatorArgs>),
     /// Try sinks before anything is written to them
     #[command(subcommand)]
     Sink(SinkCommand),
@@ -175,82 +190,12 @@ pub(crate) struct CollectArgs {
     pub(crate) addresses: AddressArgs,
 }
 
-#[derive(Debug, Arguments)]
-pub(crate) struct OperatorArgs {
-    /// The kubeconfig, instead of $KUBECONFIG and what a Pod is given
-    #[arg(long, value_name = "FILE")]
-    pub(crate) kubeconfig: Option<PathBuf>,
-
-    /// Compete for a Lease, so that one of several replicas works at a time
-    #[arg(long)]
-    pub(crate) leader_elect: bool,
-
-    /// Namespace of the Lease
-    #[arg(long, value_name = "NAME", default_value = "kollect-system")]
-    pub(crate) leader_elect_namespace: String,
-
-    /// A holder that says nothing keeps the Lease for so long
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
-    pub(crate) leader_elect_lease_duration: Duration,
-
-    /// A holder that cannot renew goes on for so long
-    #[arg(long, value_name = "TIME", default_value = "40s", value_parser = time)]
-    pub(crate) leader_elect_renew_deadline: Duration,
-
-    /// The time between two tries
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time)]
-    pub(crate) leader_elect_retry_period: Duration,
-
-    /// Look at these namespaces only
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) watch_namespaces: Vec<String>,
-
-    /// Run without any right to the whole cluster; cluster kinds are refused
-    #[arg(long, requires = "watch_namespaces")]
-    pub(crate) tenant_mode: bool,
-
-    /// Namespaces of targets that name none
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) default_included_namespaces: Vec<String>,
-
-    /// Namespaces that no target reads
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) default_excluded_namespaces: Vec<String>,
-
-    /// Further names whose values are hidden
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) scrub_keys: Vec<String>,
-
-    #[command(flatten)]
-    pub(crate) addresses: AddressArgs,
-
-    /// Directory for sinks on this machine; each namespace has its own in it
-    #[arg(long, value_name = "DIR")]
-    pub(crate) local_sink_root: Option<PathBuf>,
-
-    /// What the cluster is called in copies, unless the sink says so
-    #[arg(long, value_name = "NAME", default_value = "")]
-    pub(crate) cluster_name: String,
-
-    /// Upper bound of every maxExportBytes
-    #[arg(long, value_name = "BYTES", default_value_t = 1_572_864)]
-    #[arg(value_parser = clap::value_parser!(i64).range(1..))]
-    pub(crate) max_export_bytes: i64,
-
-    /// A first export waits so long for what has not been read
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = time)]
-    pub(crate) export_warmup_timeout: Duration,
-}
-
-/// Reads a time as Go writes it, such as 90s or 1h30m.
-fn time(text: &str) -> Result<Duration, IntervalError> {
-    ExportInterval::from(text).duration()
-}
-
 #[derive(Clone, Debug, Default, Arguments)]
 pub(crate) struct AddressArgs {
     /// Let sinks be at private addresses
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", default_value = "false")]
+    #[arg(action = Set, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "true", value_parser = truth)]
     pub(crate) allow_private_sinks: bool,
 
     /// Let sinks be in these ranges, whatever they are: 127.0.0.0/8 is this machine

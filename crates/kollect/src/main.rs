@@ -9,6 +9,7 @@ mod clock;
 mod collect;
 mod crds;
 mod eval;
+mod logs;
 mod operator;
 mod rules;
 mod secrets;
@@ -18,6 +19,7 @@ mod validate;
 mod yaml;
 
 use std::{
+    env,
     io::{self, ErrorKind, Write},
     process::ExitCode,
 };
@@ -35,12 +37,16 @@ fn main() -> ExitCode {
         // Whoever reads our output has seen enough; `head` does this.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let chain: Vec<_> = error.chain().map(ToString::to_string).collect();
-            // Nothing is left to do when even this cannot be written.
-            drop(writeln!(io::stderr(), "kollect: {}", chain.join(": ")));
+            complain(&error);
             ExitCode::from(2)
         }
     }
+}
+
+fn complain(error: &anyhow::Error) {
+    let chain: Vec<_> = error.chain().map(ToString::to_string).collect();
+    // Nothing is left to do when even this cannot be written.
+    drop(writeln!(io::stderr(), "kollect: {}", chain.join(": ")));
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
@@ -49,7 +55,15 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Crds(options) => crds::run(&options, &mut out)?,
         Command::Rules(options) => rules::run(&options, &mut out)?,
         Command::Collect(options) => return collect::run(&options, &mut out),
-        Command::Operator(options) => return operator::run(&options),
+        Command::Operator(options) => {
+            return Ok(match options.with_file(env::args_os()) {
+                Ok(options) => operator::run(&options),
+                Err(error) => {
+                    complain(&error);
+                    ExitCode::FAILURE
+                }
+            });
+        }
         Command::Sink(SinkCommand::Test { files, addresses }) => {
             return sink::test(&files, &addresses, &mut out);
         }

@@ -1,138 +1,172 @@
 //! `kollect operator`: the manager.
+//!
+//! Ports are taken first, so that whoever starts it wrongly is told at once.
+//! They are served from then on, by a follower too. The work begins with the
+//! lease and ends before it is given back.
 
-use std::{
-    env,
-    io::{self, Write as _},
-    process::ExitCode,
-    sync::Arc,
-};
+mod ports;
+mod settings;
+
+use std::{env, pin::Pin, process::ExitCode, sync::Arc};
 
 use anyhow::{Context, bail};
 use kollect_collect::{Place, connect};
-use kollect_extract::select::Defaults;
-use kollect_operator::{Contest, LEASE, Log, Settings, Surroundings, Terms, operate};
-use kollect_sinks::{Alone, Lease, LocalPaths};
-use kollect_validate::Policy;
+use kollect_operator::{
+    Contest, Health, LEASE, MetricsText, Settings, Standing, Surroundings, Terms, Vitals, operate,
+};
+use kollect_sinks::{Alone, Lease};
+use kube::Client;
+use tokio::sync::watch;
 
+use self::{
+    ports::Ports,
+    settings::{namespace, settings, terms},
+};
 use crate::{
-    args::OperatorArgs,
+    args::{BUILT, COMMIT, RELEASE, operator::OperatorArgs},
     clock::{ProcessClock, writer},
+    logs,
     signals::signalled,
-    validate::backends,
 };
 
 /// What somebody may expect and would wait for in vain.
-const NOT_YET: &str = "targets and inventories are reconciled; sinks are not probed, \
-                       KollectConnectionTests are not run, and profile metrics, the webhook \
-                       and the HTTP endpoint are not served by this build";
+const NOT_YET: &str = "sinks are not probed and KollectConnectionTests are not run by this build";
+const SERVER_ENDED: &str = "a server has ended by a bug in Kollect";
 
 /// Reconciles until a signal comes.
-pub(crate) fn run(args: &OperatorArgs) -> anyhow::Result<ExitCode> {
-    let terms = terms(args)?;
+pub(crate) fn run(args: &OperatorArgs) -> ExitCode {
+    logs::start(args.logs.speech());
+    tracing::info!(version = RELEASE, commit = COMMIT, built = BUILT, "starting");
+    match work(args) {
+        Ok(()) => {
+            tracing::info!("stopped");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            let chain: Vec<_> = error.chain().map(ToString::to_string).collect();
+            tracing::error!(error = chain.join(": "), "the operator has failed");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn work(args: &OperatorArgs) -> anyhow::Result<()> {
+    if let Some(refusal) = args.not_yet.refusal() {
+        bail!(refusal);
+    }
+    let (settings, terms) = (settings(args)?, terms(&args.lease)?);
+    remark(args);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;
-    let (variable, home) = (env::var_os("KUBECONFIG"), env::home_dir());
-    let place = Place::choose(args.kubeconfig.as_deref(), variable.as_deref(), home.as_deref());
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
+        let stop = Box::pin(signalled());
+        let ports = Ports::open(&args.serve).await?;
+        let (variable, home) = (env::var_os("KUBECONFIG"), env::home_dir());
+        let place = Place::choose(args.kubeconfig.as_deref(), variable.as_deref(), home.as_deref());
         let client = connect(&place, None).await.context("cannot reach the cluster")?;
-        let (clock, writer) = (Arc::new(ProcessClock::start()), writer());
-        let log: Log = Arc::new(|line: &str| {
-            // Nothing is left to do when even this cannot be written.
-            drop(writeln!(io::stderr(), "kollect: {line}"));
-        });
-        log(NOT_YET);
-        let Some(terms) = terms else {
-            let lease = Arc::new(Alone::default());
-            let around = Surroundings { clock, lease, writer, log };
-            operate(client, settings(args), around, signalled()).await?;
-            return Ok(ExitCode::SUCCESS);
-        };
+        let said = args.lease.leader_elect_namespace.as_deref();
+        let namespace = namespace(said, &place, client.default_namespace()).to_owned();
+        let (clock, vitals) = (Arc::new(ProcessClock::start()), Arc::new(Vitals::default()));
+        let process = Process { client, settings, clock, vitals, ports, stop };
+        match terms {
+            None => process.alone().await,
+            Some(terms) => process.among_others(&namespace, terms).await,
+        }
+    });
+    // A write to a disk that hangs must not keep a process that has lost its lease.
+    runtime.shutdown_background();
+    ended
+}
+
+/// Says what of the flags somebody should know.
+fn remark(args: &OperatorArgs) {
+    tracing::info!("{NOT_YET}");
+    for remark in args.dropped.remarks() {
+        tracing::warn!(flag = remark.flag, reason = remark.reason, "the flag has no effect");
+    }
+    let ranges = &args.copies.addresses.allow_sink_cidrs;
+    if !ranges.is_empty() {
+        let ranges: Vec<_> = ranges.iter().map(ToString::to_string).collect();
+        tracing::warn!(
+            ranges = ranges.join(","),
+            "sinks may be in these ranges, whatever they are"
+        );
+    }
+}
+
+/// What it takes to begin.
+struct Process {
+    client: Client,
+    settings: Settings,
+    clock: Arc<ProcessClock>,
+    vitals: Arc<Vitals>,
+    ports: Ports,
+    stop: Pin<Box<dyn Future<Output = ()>>>,
+}
+
+impl Process {
+    /// Works, with nobody else around.
+    async fn alone(self) -> anyhow::Result<()> {
+        let lease = Arc::new(Alone::default());
+        let health = self.health(None);
+        let Self { client, settings, clock, vitals, ports, stop } = self;
+        let served = ports.serve(health, metrics(lease.held()), &client);
+        let around = Surroundings { clock, lease, writer: writer(), vitals };
+        tokio::select! {
+            ended = operate(client.clone(), settings, around, stop) => Ok(ended?),
+            () = served => bail!(SERVER_ENDED),
+        }
+    }
+
+    /// Works while it holds the lease, and waits for it before.
+    async fn among_others(self, namespace: &str, terms: Terms) -> anyhow::Result<()> {
         let host = env::var_os("HOSTNAME").and_then(|name| name.into_string().ok());
+        let writer = writer();
         let identity = format!("{}_{writer}", host.as_deref().unwrap_or("kollect"));
-        let namespace = &args.leader_elect_namespace;
-        let (own, time) = (client.clone(), Arc::clone(&clock));
-        let contest = Arc::new(Contest::new(own, time, namespace, &identity, terms));
-        let lease = Arc::clone(&contest);
+        let clock = Arc::clone(&self.clock);
+        let contest = Contest::new(self.client.clone(), clock, namespace, &identity, terms);
+        let contest = Arc::new(contest);
+        let health = self.health(Some(contest.standing()));
+        let Self { client, settings, clock, vitals, ports, mut stop } = self;
         let mut held = Lease::held(&*contest);
-        let around = Surroundings { clock, lease, writer, log };
+        let served = ports.serve(health, metrics(held.clone()), &client);
+        let lease = Arc::clone(&contest);
+        let around = Surroundings { clock, lease, writer, vitals };
         let work = async {
             // Whoever waits for it may be told to stop meanwhile.
             tokio::select! {
                 _ = held.wait_for(|held| *held) => {}
-                () = signalled() => return Ok(()),
+                () = &mut stop => return Ok(()),
             }
-            operate(client, settings(args), around, signalled()).await
+            operate(client.clone(), settings, around, stop).await
         };
         tokio::select! {
             ended = work => {
                 contest.release().await;
-                ended?;
-                Ok(ExitCode::SUCCESS)
+                Ok(ended?)
             }
             () = contest.compete() => bail!("the lease {LEASE} in namespace {namespace} was lost"),
+            () = served => bail!(SERVER_ENDED),
         }
+    }
+
+    fn health(&self, standing: Option<watch::Receiver<Standing>>) -> Health {
+        let (clock, vitals) = (Arc::clone(&self.clock), Arc::clone(&self.vitals));
+        Health { clock, vitals, standing }
+    }
+}
+
+/// What the metrics' page shows.
+fn metrics(held: watch::Receiver<bool>) -> MetricsText {
+    Arc::new(move || {
+        let is_leader = u8::from(*held.borrow());
+        format!(
+            "# HELP kollect_build_info What this process was built from.\n\
+             # TYPE kollect_build_info gauge\n\
+             kollect_build_info{{version=\"{RELEASE}\",commit=\"{COMMIT}\",built=\"{BUILT}\"}} 1\n\
+             # HELP leader_election_master_status Whether this process holds the lease.\n\
+             # TYPE leader_election_master_status gauge\n\
+             leader_election_master_status{{name=\"{LEASE}\"}} {is_leader}\n"
+        )
     })
-}
-
-/// How to compete for the lease, if that is asked for.
-fn terms(args: &OperatorArgs) -> anyhow::Result<Option<Terms>> {
-    let terms = Terms {
-        lease: args.leader_elect_lease_duration,
-        renew: args.leader_elect_renew_deadline,
-        retry: args.leader_elect_retry_period,
-    };
-    if args.leader_elect && !terms.are_sound() {
-        bail!(
-            "--leader-elect: the retry period must be shorter than the renew deadline, and that shorter than the lease"
-        );
-    }
-    Ok(args.leader_elect.then_some(terms))
-}
-
-/// What the flags come to.
-fn settings(args: &OperatorArgs) -> Settings {
-    let OperatorArgs {
-        kubeconfig: _,
-        leader_elect: _,
-        leader_elect_namespace: _,
-        leader_elect_lease_duration: _,
-        leader_elect_renew_deadline: _,
-        leader_elect_retry_period: _,
-        watch_namespaces,
-        tenant_mode,
-        default_included_namespaces,
-        default_excluded_namespaces,
-        scrub_keys,
-        addresses,
-        local_sink_root,
-        cluster_name,
-        max_export_bytes,
-        export_warmup_timeout,
-    } = args;
-    let (judged, written) = match local_sink_root {
-        Some(root) => (
-            kollect_validate::LocalPaths::Below(root.clone()),
-            LocalPaths::Below { root: root.clone() },
-        ),
-        None => (kollect_validate::LocalPaths::Nowhere, LocalPaths::Refused),
-    };
-    Settings {
-        watch_namespaces: watch_namespaces.iter().cloned().collect(),
-        policy: Policy {
-            max_export_bytes: *max_export_bytes,
-            addresses: addresses.policy(),
-            tenant_mode: *tenant_mode,
-            local_paths: judged,
-            backends: backends(),
-        },
-        local_paths: written,
-        defaults: Defaults {
-            included: default_included_namespaces.clone(),
-            excluded: default_excluded_namespaces.clone(),
-        },
-        scrub_keys: scrub_keys.clone(),
-        cluster: cluster_name.clone(),
-        warmup: *export_warmup_timeout,
-        ..Settings::default()
-    }
 }

@@ -1,17 +1,24 @@
 //! How a person or a cluster tells a program to end.
 
-use tokio::signal::unix::{SignalKind, signal};
+use std::future::pending;
 
-/// Waits until somebody wants it to end.
-pub(crate) async fn signalled() {
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Waits until somebody wants it to end. What comes after this call counts,
+/// whether anybody waits already or not.
+pub(crate) fn signalled() -> impl Future<Output = ()> {
+    let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    async move {
+        tokio::select! {
+            () = received(interrupt.ok()) => {}
+            () = received(terminate.ok()) => {}
         }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminate => {}
+    }
+}
+
+async fn received(signal: Option<Signal>) {
+    match signal {
+        Some(mut signal) => drop(signal.recv().await),
+        None => pending().await,
     }
 }

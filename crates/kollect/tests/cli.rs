@@ -10,5 +10,6 @@ mod cli {
     mod validating;
     mod bad_input;
     mod evaluating;
+    mod operating;
     mod small_commands;
 }

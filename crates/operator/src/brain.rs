@@ -4,6 +4,7 @@ mod copies;
 mod events;
 mod facts;
 mod farewell;
+mod journal;
 mod say;
 mod views;
 mod write;
@@ -24,13 +25,14 @@ use tokio::{
     time::{Instant, sleep, sleep_until},
 };
 
-use self::{copies::Copies, farewell::Farewells, say::Speaker, views::Views};
+use self::{copies::Copies, farewell::Farewells, journal::Journal, say::Speaker, views::Views};
 use crate::{
     eyes::{self, Sight},
     objects::{Name, News, Objects},
     plan::{self, Knowledge, Plan, Planner, target::Stance},
     secrets::{self, Secrets},
     settings::Settings,
+    vitals::{Progress, Vitals},
 };
 
 /// What comes within this time is answered together.
@@ -40,8 +42,6 @@ const GATHER: Duration = Duration::from_millis(50);
 const LOOK: Duration = Duration::from_secs(1);
 /// And so often everything is looked at although nothing seems to have.
 const SURELY: Duration = Duration::from_secs(10);
-/// Exports that run may end within this time.
-const GRACE: Duration = Duration::from_secs(20);
 
 /// The ledger, for those who collect.
 #[derive(Clone, Debug)]
@@ -53,16 +53,14 @@ impl Keeper for Kept {
     }
 }
 
-/// Where it is said what nobody else can be told.
-pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
-
 /// What a process brings along.
 pub struct Surroundings {
     pub clock: Arc<dyn Clock>,
     pub lease: Arc<dyn Lease>,
     /// Random for each process.
     pub writer: String,
-    pub log: Log,
+    /// Where it is told how the work goes.
+    pub vitals: Arc<Vitals>,
 }
 
 /// Something that must go on has ended, by a bug.
@@ -90,14 +88,18 @@ pub async fn operate(
         namespaces: settings.watch_namespaces.clone(),
         is_tenant: settings.policy.tenant_mode,
     };
-    eyes::open(&mut tasks, (&client, &pace), &sight, &told, &around.log);
+    let namespaces: Vec<_> = sight.namespaces.iter().map(String::as_str).collect();
+    let namespaces = if namespaces.is_empty() { "*".to_owned() } else { namespaces.join(",") };
+    tracing::info!(namespaces, tenant_mode = sight.is_tenant, "watching");
+    eyes::open(&mut tasks, (&client, &pace), &sight, &told);
     let mut context = Context::new(ledger.clone(), Arc::clone(&around.clock), &around.writer);
     context.lease = Arc::clone(&around.lease);
     let (heard, whispers) = mpsc::unbounded_channel();
     let brain = Brain {
         secrets: Secrets::new(client.clone(), pace, heard),
         copies: Copies::new(&settings, Delivery::new(context)),
-        speaker: Speaker::new(client.clone(), Arc::clone(&around.log)),
+        speaker: Speaker::new(client.clone()),
+        journal: Journal::default(),
         farewells: Farewells::default(),
         views: Views::default(),
         objects: Objects::default(),
@@ -140,6 +142,7 @@ struct Brain {
     speaker: Speaker,
     /// What there has to be, unless something has changed since.
     plan: Option<Arc<Plan>>,
+    journal: Journal,
     ordered: Option<Ordered>,
     seen: Seen,
     started: Instant,
@@ -184,6 +187,7 @@ impl Brain {
         let mut report = self.collector.report();
         let mut next = Instant::now() + LOOK;
         loop {
+            self.around.vitals.beat(self.around.clock.moment());
             let is_told = tokio::select! {
                 () = &mut stop => break,
                 // Nobody may go on as if somebody still looked.
@@ -215,7 +219,10 @@ impl Brain {
                 self.turn(&report, pulse == Pulse::Rest).await;
             }
         }
-        self.copies.shut_down(GRACE).await;
+        self.around.vitals.rest();
+        let grace = self.settings.grace;
+        tracing::info!(seconds = grace.as_secs(), "stopping, exports that run may end");
+        self.copies.shut_down(grace).await;
         Ok(())
     }
 
@@ -245,7 +252,9 @@ impl Brain {
     /// One look at everything.
     async fn turn(&mut self, report: &Report, is_at_rest: bool) {
         let sight = &self.sight;
-        if !self.objects.are_listed(&sight.kinds(), |kind| sight.places(kind)) {
+        let unlisted = self.objects.unlisted(&sight.kinds(), |kind| sight.places(kind));
+        if !unlisted.is_empty() {
+            self.around.vitals.tell(Progress::Listing(unlisted));
             return;
         }
         if self.knowledge.namespaces != report.namespaces {
@@ -264,8 +273,10 @@ impl Brain {
             self.speaker.release_targets(&self.objects);
             let now = self.around.clock.timestamp();
             let said = facts::statuses(&plan, self, report, now);
+            self.journal.look(&plan, &said, &self.copies);
             self.speaker.say(said, is_at_rest);
         }
+        self.around.vitals.tell(Progress::of(&plan, report));
     }
 
     /// What there has to be; if that is new, the difference is made.
@@ -305,6 +316,8 @@ impl Brain {
             holdings: self.views.signature(plan),
         };
         if self.ordered.as_ref() != Some(&ordered) {
+            let (collected, unknown) = (ordered.assignments.len(), ordered.unknown.len());
+            tracing::info!(collected, unknown, "what is collected has changed");
             self.ordered = Some(ordered);
             self.collector.order(order);
         }

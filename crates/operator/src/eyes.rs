@@ -12,10 +12,7 @@ use kube::Client;
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet};
 
-use crate::{
-    brain::Log,
-    objects::{Name, News},
-};
+use crate::objects::{Name, News};
 
 /// Where each kind is watched: everywhere, or in some namespaces.
 #[derive(Clone, Debug, Default)]
@@ -48,19 +45,18 @@ pub(crate) fn open(
     (client, pace): (&Client, &Pace),
     sight: &Sight,
     news: &mpsc::UnboundedSender<News>,
-    log: &Log,
 ) {
     let offers = Offers::default();
     for kind in sight.kinds() {
         for place in sight.places(kind) {
             let (client, offers, pace) = (client.clone(), offers.clone(), pace.clone());
-            let (news, log) = (news.clone(), Arc::clone(log));
+            let news = news.clone();
             tasks.spawn(async move {
                 let resource = resource(kind);
                 let namespace = Some(place.as_str()).filter(|place| !place.is_empty());
                 let question =
                     Question { namespace, at_least: AtLeast::Now, ..Question::all(&resource) };
-                let mut eye = Eye { kind, place: place.clone(), listed: Vec::new(), news, log };
+                let mut eye = Eye { kind, place: place.clone(), listed: Vec::new(), news };
                 let watch = Watch::new(client, question, offers, pace);
                 watch.run(&mut eye, std::future::pending()).await;
             });
@@ -74,7 +70,6 @@ struct Eye {
     place: String,
     listed: Vec<Arc<Object>>,
     news: mpsc::UnboundedSender<News>,
-    log: Log,
 }
 
 impl Eye {
@@ -111,9 +106,16 @@ impl Listener for Eye {
                 }
             }
             Event::Uncovered(trouble) => {
-                (self.log)(&format!("cannot watch {}: {trouble}", self.kind.name()));
+                let (kind, namespace) = (self.kind.name(), self.place.as_str());
+                let error = trouble.to_string();
+                tracing::warn!(controller = "objects", kind, namespace, error, "cannot watch");
+                let place = self.place.clone();
+                self.tell(News::Unseen { kind: self.kind, place, why: error });
             }
-            Event::Recovered => (self.log)(&format!("{} is watched again", self.kind.name())),
+            Event::Recovered => {
+                let (kind, namespace) = (self.kind.name(), self.place.as_str());
+                tracing::info!(controller = "objects", kind, namespace, "watched again");
+            }
             Event::ListEnds { sweep: Sweep::No, .. } | Event::Bookmark(_) => {}
         }
     }

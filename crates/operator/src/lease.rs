@@ -55,6 +55,18 @@ pub struct Contest {
     identity: String,
     terms: Terms,
     held: watch::Sender<bool>,
+    standing: watch::Sender<Standing>,
+}
+
+/// Where one of several stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is not known who holds it; and why, if something is in the way.
+    Asking(Option<String>),
+    /// Somebody else holds it.
+    Following { holder: String },
+    /// It is ours.
+    Leading,
 }
 
 impl fmt::Debug for Contest {
@@ -82,7 +94,13 @@ impl Contest {
             identity: identity.to_owned(),
             terms,
             held: watch::Sender::new(false),
+            standing: watch::Sender::new(Standing::Asking(None)),
         }
+    }
+
+    /// Where it stands, and a bell that rings when that changes.
+    pub fn standing(&self) -> watch::Receiver<Standing> {
+        self.standing.subscribe()
     }
 
     /// Competes, holds, and ends when what was held is lost.
@@ -95,23 +113,67 @@ impl Contest {
                 Ok(true) => {
                     renewed = Instant::now();
                     self.held.send_if_modified(|held| !std::mem::replace(held, true));
+                    self.stand(Standing::Leading);
                 }
-                // Somebody else has it, for sure.
-                Ok(false) if is_held => break,
+                Ok(false) => {
+                    let holder = seen.as_ref().map(|seen| seen.holder.clone()).unwrap_or_default();
+                    self.stand(Standing::Following { holder });
+                    // Somebody else has it, for sure.
+                    if is_held {
+                        break;
+                    }
+                }
                 // Nobody knows; what we have is ours for a while.
-                Err(()) if is_held && renewed.elapsed() >= self.terms.renew => break,
-                Ok(false) | Err(()) => {}
+                Err(_) if is_held && renewed.elapsed() < self.terms.renew => {}
+                Err(why) => {
+                    self.stand(Standing::Asking(Some(why)));
+                    if is_held {
+                        break;
+                    }
+                }
             }
             sleep(self.terms.retry).await;
         }
         self.held.send_replace(false);
     }
 
+    /// Tells where we stand, and says so if that is new.
+    fn stand(&self, now: Standing) {
+        let (namespace, identity) = (self.namespace.as_str(), self.identity.as_str());
+        let before = self.standing.send_replace(now.clone());
+        if before == now {
+            return;
+        }
+        match now {
+            Standing::Leading => {
+                tracing::info!(lease = NAME, namespace, identity, "lease acquired");
+            }
+            Standing::Following { holder } if before == Standing::Leading => {
+                tracing::error!(lease = NAME, namespace, identity, holder, "lease lost");
+            }
+            Standing::Following { holder } => {
+                tracing::info!(lease = NAME, namespace, identity, holder, "waiting for the lease");
+            }
+            Standing::Asking(error) if before == Standing::Leading => {
+                tracing::error!(lease = NAME, namespace, identity, error, "lease lost");
+            }
+            // It may be for many reasons in a row; the first is enough.
+            Standing::Asking(_) if matches!(before, Standing::Asking(Some(_))) => {}
+            Standing::Asking(error) => {
+                tracing::warn!(
+                    lease = NAME,
+                    namespace,
+                    identity,
+                    error,
+                    "cannot ask for the lease"
+                );
+            }
+        }
+    }
+
     /// Whether it is ours now.
-    async fn try_once(&self, seen: &mut Option<Seen>) -> Result<bool, ()> {
-        // An answer that comes later is none.
-        let asked = timeout(self.terms.retry, record::read(&self.client, &self.namespace, NAME));
-        let record = asked.await.map_err(drop)?.map_err(drop)?;
+    async fn try_once(&self, seen: &mut Option<Seen>) -> Result<bool, String> {
+        let record = self.in_time(record::read(&self.client, &self.namespace, NAME)).await?;
         let now = Instant::now();
         let step = record::decide(record.as_ref(), seen, &self.identity, now);
         let transitions = match step {
@@ -121,13 +183,21 @@ impl Contest {
         };
         let wanted = self.claim(record.as_ref(), transitions, self.clock.timestamp());
         let written = record::write(&self.client, &self.namespace, NAME, &wanted);
-        let written = timeout(self.terms.retry, written).await.map_err(drop)?.map_err(drop)?;
-        if !written {
-            // Somebody was quicker; who it was shows at the next look.
-            return Err(());
+        if !self.in_time(written).await? {
+            // Who it was shows at the next look.
+            return Err("somebody was quicker".to_owned());
         }
         *seen = Some(Seen { holder: wanted.holder, renewed: wanted.renewed, at: now });
         Ok(true)
+    }
+
+    /// An answer that comes later is none.
+    async fn in_time<T>(
+        &self,
+        asked: impl Future<Output = Result<T, String>>,
+    ) -> Result<T, String> {
+        let answered = timeout(self.terms.retry, asked).await;
+        answered.unwrap_or_else(|_| Err("the server does not answer".to_owned()))
     }
 
     fn claim(&self, record: Option<&Record>, transitions: i64, now: Timestamp) -> Record {
@@ -148,13 +218,17 @@ impl Contest {
         if !self.held.send_replace(false) {
             return;
         }
-        let read = record::read(&self.client, &self.namespace, NAME).await;
+        let read = self.in_time(record::read(&self.client, &self.namespace, NAME)).await;
         if let Ok(Some(record)) = read
             && record.holder == self.identity
         {
             let free = Record { holder: String::new(), lease: Duration::from_secs(1), ..record };
-            // Who comes next waits a little longer, if this fails.
-            drop(record::write(&self.client, &self.namespace, NAME, &free).await);
+            let written = record::write(&self.client, &self.namespace, NAME, &free);
+            match self.in_time(written).await {
+                Ok(_) => tracing::info!(lease = NAME, "lease released"),
+                // Who comes next waits a little longer.
+                Err(error) => tracing::warn!(lease = NAME, error, "the lease was not released"),
+            }
         }
     }
 }
@@ -166,10 +240,7 @@ impl kollect_sinks::Lease for Contest {
     }
 
     async fn confirm(&self) -> bool {
-        let read = record::read(&self.client, &self.namespace, NAME);
-        match timeout(self.terms.retry, read).await {
-            Ok(Ok(Some(record))) => record.holder == self.identity,
-            _ => false,
-        }
+        let read = self.in_time(record::read(&self.client, &self.namespace, NAME)).await;
+        read.is_ok_and(|record| record.is_some_and(|record| record.holder == self.identity))
     }
 }

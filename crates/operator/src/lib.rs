@@ -13,7 +13,17 @@ mod plan;
 mod status;
 mod brain;
 mod lease;
+mod vitals;
+mod serve;
 
-pub use brain::{Broken, Log, Surroundings, operate};
-pub use lease::{Contest, NAME as LEASE, Terms};
+pub use brain::{Broken, Surroundings, operate};
+pub use lease::{Contest, NAME as LEASE, Standing, Terms};
+pub use serve::{
+    Port,
+    address::{Address, AddressError},
+    certificates::{CertificateError, Certificates},
+    health::Health,
+    metrics::{MetricsPage, MetricsText},
+};
 pub use settings::Settings;
+pub use vitals::Vitals;

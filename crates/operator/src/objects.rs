@@ -60,6 +60,12 @@ pub(crate) enum News {
     },
     Set(Arc<Object>),
     Gone(Kind, Name),
+    /// It cannot be known now what there is in a place.
+    Unseen {
+        kind: Kind,
+        place: String,
+        why: String,
+    },
 }
 
 /// Everything of ours that the API server has.
@@ -67,6 +73,8 @@ pub(crate) enum News {
 pub(crate) struct Objects {
     items: BTreeMap<(Kind, Name), Arc<Object>>,
     listed: BTreeSet<(Kind, String)>,
+    /// Why places that were not listed could not be.
+    unseen: BTreeMap<(Kind, String), String>,
 }
 
 impl Objects {
@@ -86,10 +94,15 @@ impl Objects {
                 for object in objects {
                     is_new |= self.set(object);
                 }
+                self.unseen.remove(&(kind, place.clone()));
                 self.listed.insert((kind, place)) || is_new
             }
             News::Set(object) => self.set(object),
             News::Gone(kind, name) => self.items.remove(&(kind, name)).is_some(),
+            News::Unseen { kind, place, why } => {
+                self.unseen.insert((kind, place), why);
+                false
+            }
         }
     }
 
@@ -105,11 +118,20 @@ impl Objects {
         }
     }
 
-    /// Whether every place has been listed once.
-    pub(crate) fn are_listed(&self, kinds: &[Kind], places: impl Fn(Kind) -> Vec<String>) -> bool {
-        kinds.iter().all(|kind| {
-            places(*kind).into_iter().all(|place| self.listed.contains(&(*kind, place)))
-        })
+    /// The places that have not been listed once, and why; in words.
+    pub(crate) fn unlisted(
+        &self,
+        kinds: &[Kind],
+        places: impl Fn(Kind) -> Vec<String>,
+    ) -> Vec<String> {
+        let all = kinds.iter().flat_map(|kind| places(*kind).into_iter().map(|at| (*kind, at)));
+        let unlisted = all.filter(|key| !self.listed.contains(key));
+        let words = unlisted.map(|key| {
+            let of = key.0.name();
+            let at = if key.1.is_empty() { of.to_owned() } else { format!("{of} in {}", key.1) };
+            self.unseen.get(&key).map_or(at.clone(), |why| format!("{at}: {why}"))
+        });
+        words.collect()
     }
 
     /// Every object of a kind.
@@ -197,7 +219,18 @@ mod tests {
         assert!(objects.take(listed("a", vec![])));
         assert_eq!(names(&objects), ["b/two"]);
         let places = |_| vec!["a".to_owned(), "b".to_owned(), "c".to_owned()];
-        assert!(!objects.are_listed(&[Kind::Profile], places));
+        assert_eq!(objects.unlisted(&[Kind::Profile], places), ["KollectProfile in c"]);
+        let unseen = |place: &str| News::Unseen {
+            kind: Kind::Profile,
+            place: place.to_owned(),
+            why: "it is forbidden".to_owned(),
+        };
+        assert!(!objects.take(unseen("b")), "what was seen stays");
+        assert!(!objects.take(unseen("c")));
+        let expected = ["KollectProfile in c: it is forbidden"];
+        assert_eq!(objects.unlisted(&[Kind::Profile], places), expected);
+        assert!(objects.take(listed("c", vec![])));
+        assert!(objects.unlisted(&[Kind::Profile], places).is_empty());
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct Settings {
     pub cluster: String,
     /// So long a first export waits for what has not been read (R5).
     pub warmup: Duration,
+    /// Exports that run when it ends may take so long.
+    pub grace: Duration,
     pub habits: Habits,
 }
 
@@ -40,6 +42,7 @@ impl Default for Settings {
             scrub_keys: Vec::new(),
             cluster: String::new(),
             warmup: Duration::from_mins(10),
+            grace: Duration::from_secs(20),
             habits: Habits::default(),
         }
     }

@@ -34,6 +34,11 @@ impl Operator {
         self.0.wait().unwrap();
     }
 
+    /// Waits until it ends by itself, and says how it did.
+    pub(super) fn ended(mut self) -> Option<i32> {
+        self.0.wait().unwrap().code()
+    }
+
     /// Tells it to stop, and says how it did.
     pub(super) fn stop(mut self) -> Option<i32> {
         let process = self.0.id().to_string();
@@ -52,9 +57,13 @@ impl Drop for Operator {
 
 impl Scene {
     pub(super) fn new(name: &str) -> Option<Self> {
-        let cluster = cluster()?;
+        Some(Self::on(cluster()?, name))
+    }
+
+    /// A scene on another cluster than the one that tests share.
+    pub(super) fn on(cluster: &'static ControlPlane, name: &str) -> Self {
         let namespace = cluster.namespace(name);
-        Some(Self { cluster, namespace, place: tempfile::tempdir().unwrap() })
+        Self { cluster, namespace, place: tempfile::tempdir().unwrap() }
     }
 
     pub(super) fn operator(&self) -> Operator {
@@ -74,6 +83,8 @@ impl Scene {
             .arg(self.cluster.kubeconfig())
             .arg("--local-sink-root")
             .arg(self.place.path())
+            // There are many of them here, and one such port.
+            .arg("--health-probe-bind-address=0")
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -168,6 +168,11 @@ impl Copies {
         self.troubles.values().any(may_heal)
     }
 
+    /// Whether a sink has failed so often that it is left alone.
+    pub(super) fn is_left_alone(&self, sink: &SinkKey) -> bool {
+        self.delivery.is_left_alone(sink)
+    }
+
     /// Whether it is not known yet how an inventory could be copied.
     pub(super) fn is_pending(&self, inventory: &InventoryKey) -> bool {
         self.troubles_of(inventory).any(|(_, trouble)| trouble.reason == "Progressing")

@@ -15,7 +15,6 @@ use tokio::{
 };
 
 use super::{
-    Log,
     events::{self, Event},
     farewell::Released,
     write::{Taken, patch, path, tell},
@@ -53,6 +52,28 @@ impl Saying {
     fn version(&self) -> Option<String> {
         self.object.meta().resource_version.clone()
     }
+
+    /// It again with its names, if it is a target's.
+    pub(super) fn of_target(&self) -> Option<(Kind, Name, &Self)> {
+        let (kind, name) = self.key();
+        [Kind::Target, Kind::ClusterTarget].contains(&kind).then_some((kind, name, self))
+    }
+
+    /// What is wrong, if it says so: a reason, and words.
+    pub(super) fn degraded(&self) -> Option<(&str, &str)> {
+        let bad = self.condition("Degraded")?;
+        Some((bad["reason"].as_str()?, bad["message"].as_str()?))
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.condition("Ready").is_some()
+    }
+
+    /// A condition that holds.
+    fn condition(&self, name: &str) -> Option<&Value> {
+        let mut conditions = self.wanted["conditions"].as_array()?.iter();
+        conditions.find(|one| one["type"] == name && one["status"] == "True")
+    }
 }
 
 type Key = (Kind, Name);
@@ -68,7 +89,8 @@ pub(super) struct Speaker {
     written: mpsc::UnboundedReceiver<Written>,
     busy: BTreeSet<Key>,
     last: BTreeMap<Key, Last>,
-    log: Log,
+    /// Those that could not be written to the last time.
+    refused: BTreeSet<Key>,
 }
 
 /// The last write to an object.
@@ -81,7 +103,7 @@ struct Last {
 }
 
 impl Speaker {
-    pub(super) fn new(client: Client, log: Log) -> Self {
+    pub(super) fn new(client: Client) -> Self {
         let (done, written) = mpsc::unbounded_channel();
         Self {
             client,
@@ -90,7 +112,7 @@ impl Speaker {
             written,
             busy: BTreeSet::new(),
             last: BTreeMap::new(),
-            log,
+            refused: BTreeSet::new(),
         }
     }
 
@@ -98,13 +120,25 @@ impl Speaker {
     pub(super) async fn heard(&mut self) {
         if let Some((key, answer)) = self.written.recv().await {
             self.busy.remove(&key);
-            if let Err(why) = &answer {
-                let (kind, name) = (key.0.name(), &key.1);
-                (self.log)(&format!("cannot write to {kind} {name}: {why}"));
-            }
+            self.note(&key, &answer);
             if let Some(last) = self.last.get_mut(&key) {
                 last.is_good = answer.is_ok();
             }
+        }
+    }
+
+    /// Says once that an object cannot be written to, and once that it can again.
+    fn note(&mut self, key: &Key, answer: &Result<(), String>) {
+        let Name { namespace, name } = &key.1;
+        let controller = key.0.name().to_lowercase();
+        match answer {
+            Err(error) if self.refused.insert(key.clone()) => {
+                tracing::warn!(controller, namespace, name, error, "cannot write to the object");
+            }
+            Ok(()) if self.refused.remove(key) => {
+                tracing::info!(controller, namespace, name, "the object can be written to again");
+            }
+            Ok(()) | Err(_) => {}
         }
     }
 
@@ -114,6 +148,7 @@ impl Speaker {
         let now = Instant::now();
         let known: BTreeSet<_> = sayings.iter().map(Saying::key).collect();
         self.last.retain(|key, _| known.contains(key));
+        self.refused.retain(|key| known.contains(key));
         for saying in sayings {
             let key = saying.key();
             if saying.now == saying.wanted

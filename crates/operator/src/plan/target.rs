@@ -36,6 +36,13 @@ pub(crate) enum Stance {
     Withdraw,
 }
 
+impl Stance {
+    /// Whether anything is read for it.
+    pub(crate) fn is_read(&self) -> bool {
+        matches!(self, Self::Collect(_) | Self::Doubt(Some(_)))
+    }
+}
+
 /// An assignment and what it was made of.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiled {
