@@ -3,6 +3,8 @@
 mod operator {
     mod basics;
     mod copies;
+    mod hundred;
+    mod leaders;
     #[cfg(test)]
     mod places;
     mod process;

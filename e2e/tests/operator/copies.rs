@@ -75,7 +75,7 @@ fn three_copies_follow_every_change_to_the_last_row() {
         let commit = git(repository.path(), &["rev-parse", "main"]).unwrap();
         (scene.field(INVENTORY, reference) == commit.trim()).then_some(())
     };
-    assert!(until(agrees).is_some(), "{}", scene.said());
+    assert!(until(agrees).is_some(), "{}", scene.state());
     let digests = scene.field(INVENTORY, "{.status.sinkExports[*].watermark.digest}");
     let mut digests: Vec<_> = digests.split(' ').collect();
     digests.dedup();

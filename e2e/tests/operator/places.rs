@@ -72,7 +72,7 @@ impl Database {
     pub(super) fn has(&self, scene: &Scene, rows: &[&str]) {
         let found = until(|| (self.rows("t") == rows).then_some(()));
         let there = self.rows("t");
-        assert!(found.is_some(), "wanted {rows:?}, there is {there:?}; {}", scene.said());
+        assert!(found.is_some(), "wanted {rows:?}, there is {there:?}; {}", scene.state());
     }
 }
 
@@ -127,6 +127,6 @@ impl Repository {
     pub(super) fn has(&self, scene: &Scene, files: &[String]) {
         let found = until(|| (self.files() == files).then_some(()));
         let there = self.files();
-        assert!(found.is_some(), "wanted {files:?}, there is {there:?}; {}", scene.said());
+        assert!(found.is_some(), "wanted {files:?}, there is {there:?}; {}", scene.state());
     }
 }

@@ -39,10 +39,23 @@ impl Operator {
         self.0.wait().unwrap().code()
     }
 
+    /// Stops its clock, as a machine that is asleep does.
+    pub(super) fn pause(&self) {
+        self.signal("-STOP");
+    }
+
+    pub(super) fn wake(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let process = self.0.id().to_string();
+        assert!(Command::new("kill").args([signal, &process]).status().unwrap().success());
+    }
+
     /// Tells it to stop, and says how it did.
     pub(super) fn stop(mut self) -> Option<i32> {
-        let process = self.0.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &process]).status().unwrap().success());
+        self.signal("-TERM");
         self.0.wait().unwrap().code()
     }
 }
@@ -209,7 +222,7 @@ impl Scene {
     }
 
     /// What inventories and sinks say, and the log, for whoever waited in vain.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn state(&self) -> String {
         let kinds = "kollectinventories,kollectdatabasesinks,kollectsnapshotsinks";
         let said = self.cluster.kubectl(["get", kinds, "-n", &self.namespace, "-o", "yaml"]);
         format!("{}\n{}", said.stdout(), self.log())
@@ -221,7 +234,7 @@ impl Scene {
 }
 
 /// Waits for something, and looks for it again and again.
-pub(super) fn until<T>(holds: impl Fn() -> Option<T>) -> Option<T> {
+pub(super) fn until<T>(mut holds: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..LOOKS {
         let found = holds();
         if found.is_some() {
