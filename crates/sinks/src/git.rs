@@ -14,7 +14,7 @@ mod known;
 mod branch;
 pub(crate) mod destination;
 pub(crate) mod settings;
-mod message;
+pub(crate) mod message;
 mod local;
 mod network;
 mod patience;
@@ -41,6 +41,7 @@ use self::{
     http::{HttpSettings, HttpWire},
     known::Known,
     local::LocalRemote,
+    message::Brief,
     network::NetworkRemote,
     object::Id,
     objects::Objects,
@@ -103,6 +104,11 @@ impl Plan {
     /// What tells the branch from all others.
     pub(crate) fn identity(&self, local: Option<&PathBuf>) -> String {
         settings::identity(&self.location, &self.settings.branch, local)
+    }
+
+    /// What a commit would say.
+    pub(crate) fn commit_text(&self, brief: &Brief<'_>) -> String {
+        self.settings.message.text(brief)
     }
 
     /// The sink. Nothing is dialled or written yet.
