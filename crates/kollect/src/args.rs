@@ -60,8 +60,7 @@ pub(crate) enum Command {
     /// Reconcile the custom resources of a cluster
     ///
     /// Watches targets, inventories and sinks, collects what they ask for and
-    /// keeps the copies current until it is told to stop. Sinks are not probed
-    /// and KollectConnectionTests are not run by this build.
+    /// keeps the copies current until it is told to stop. Sinks are probed.
     Operator(OperatorArgs),
     /// Try sinks before anything is written to them
     #[command(subcommand)]

@@ -22,9 +22,8 @@ use crate::{
 };
 
 /// What somebody may expect and would wait for in vain.
-const NOT_YET: &str = "targets and inventories are reconciled; sinks are not probed, \
-                       KollectConnectionTests are not run, and profile metrics, the webhook \
-                       and the HTTP endpoint are not served by this build";
+const NOT_YET: &str = "targets, inventories, sinks and connection tests are reconciled; profile \
+                       metrics, the webhook and the HTTP endpoint are not served by this build";
 
 /// Reconciles until a signal comes.
 pub(crate) fn run(args: &OperatorArgs) -> anyhow::Result<ExitCode> {

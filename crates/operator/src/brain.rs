@@ -27,6 +27,7 @@ use crate::{
     eyes::{self, Sight},
     objects::{Name, News, Objects},
     plan::{self, Knowledge, Plan, Planner, target::Stance},
+    probes::Probes,
     secrets::{self, Secrets},
     settings::Settings,
 };
@@ -90,9 +91,11 @@ pub async fn operate(
     let mut context = Context::new(ledger.clone(), Arc::clone(&around.clock), &around.writer);
     context.lease = Arc::clone(&around.lease);
     let (heard, whispers) = mpsc::unbounded_channel();
+    let copies = Copies::new(&settings, Delivery::new(context));
     let brain = Brain {
         secrets: Secrets::new(client.clone(), pace, heard),
-        copies: Copies::new(&settings, Delivery::new(context)),
+        probes: Probes::new(copies.opener(), Arc::clone(&around.clock)),
+        copies,
         speaker: Speaker::new(client.clone(), Arc::clone(&around.log)),
         farewells: Farewells::default(),
         views: Views::default(),
@@ -129,6 +132,7 @@ struct Brain {
     views: Views,
     secrets: Secrets,
     copies: Copies,
+    probes: Probes,
     farewells: Farewells,
     speaker: Speaker,
     ordered: Option<Ordered>,
@@ -166,6 +170,7 @@ impl Brain {
                 Some(one) = whispers.recv() => self.secrets.take(one),
                 changed = report.changed() => changed.map_err(|_| Broken("the collector"))?,
                 () = self.speaker.heard() => {}
+                Some(()) = self.probes.heard() => {}
                 () = sleep_until(next) => {}
             }
             while let Ok(one) = news.try_recv() {
@@ -199,6 +204,8 @@ impl Brain {
         self.speaker.release_targets(&self.objects);
         let now = self.around.clock.timestamp();
         if *self.around.lease.held().borrow() {
+            self.probes.change_to(&plan, &self.secrets);
+            self.speaker.tend(&plan, &self.probes, now);
             let said = say::statuses(&plan, self, report, now);
             self.speaker.say(said);
         }

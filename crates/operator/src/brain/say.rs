@@ -1,4 +1,6 @@
-//! Writes to our own objects: status and finalizers, and nothing else.
+//! Writes to our own objects: status, finalizers, and what `tend` does.
+
+mod tend;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -65,6 +67,8 @@ pub(super) struct Speaker {
     written: mpsc::UnboundedReceiver<Written>,
     busy: BTreeSet<Key>,
     last: BTreeMap<Key, Last>,
+    /// The versions of objects that were last tended, and when.
+    tended: BTreeMap<Key, (Option<String>, Instant)>,
     log: Log,
 }
 
@@ -87,6 +91,7 @@ impl Speaker {
             written,
             busy: BTreeSet::new(),
             last: BTreeMap::new(),
+            tended: BTreeMap::new(),
             log,
         }
     }
@@ -206,17 +211,21 @@ impl Speaker {
     }
 
     fn send(&mut self, key: Key, uri: String, content: &'static str, body: &Value) {
+        let (client, body) = (self.client.clone(), body.to_string());
+        self.write(key, async move { patch(&client, &uri, content, body).await });
+    }
+
+    fn write(&mut self, key: Key, work: impl Future<Output = Result<(), String>> + Send + 'static) {
         self.busy.insert(key.clone());
-        let (client, done, body) = (self.client.clone(), self.done.clone(), body.to_string());
+        let done = self.done.clone();
         self.tasks.spawn(async move {
-            let answer = patch(&client, &uri, content, body).await;
-            drop(done.send((key, answer)));
+            drop(done.send((key, work.await)));
         });
     }
 }
 
 /// The conditions of a status, those of its copies included, without messages,
-/// which may change as often as rows do.
+/// which may change as often as rows do; and which preview it shows.
 fn words(status: &Value) -> Vec<String> {
     let mut words = Vec::new();
     let of = |conditions: &Value, prefix: &str, words: &mut Vec<String>| {
@@ -229,10 +238,11 @@ fn words(status: &Value) -> Vec<String> {
     for export in status["sinkExports"].as_array().into_iter().flatten() {
         of(&export["conditions"], &export["name"].to_string(), &mut words);
     }
+    words.push(status["preview"]["renderedAt"].to_string());
     words
 }
 
-/// What every target and inventory should say.
+/// What everything of ours should say.
 pub(super) fn statuses(plan: &Plan, brain: &Brain, report: &Report, now: Timestamp) -> Vec<Saying> {
     let mut sayings = Vec::new();
     for (key, target) in &plan.targets {
@@ -255,6 +265,7 @@ pub(super) fn statuses(plan: &Plan, brain: &Brain, report: &Report, now: Timesta
             _ => saying(&inventory.object, &status::inventory::status(inventory, &facts, now)),
         });
     }
+    sayings.extend(tend::statuses(plan, &brain.probes, now));
     sayings
 }
 
@@ -303,7 +314,12 @@ fn saying(object: &Object, wanted: &impl serde::Serialize) -> Option<Saying> {
         Object::ClusterTarget(one) => serde_json::to_value(&one.status),
         Object::Inventory(one) => serde_json::to_value(&one.status),
         Object::ClusterInventory(one) => serde_json::to_value(&one.status),
-        _ => return None,
+        // These may have nothing to say.
+        Object::SnapshotSink(one) => serde_json::to_value(one.status.clone().unwrap_or_default()),
+        Object::DatabaseSink(one) => serde_json::to_value(one.status.clone().unwrap_or_default()),
+        Object::EventSink(one) => serde_json::to_value(one.status.clone().unwrap_or_default()),
+        Object::ConnectionTest(one) => serde_json::to_value(one.status.clone().unwrap_or_default()),
+        Object::Profile(_) | Object::Scope(_) | Object::ClusterScope(_) => return None,
     };
     Some(Saying {
         kind: object.kind(),

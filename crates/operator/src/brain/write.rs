@@ -19,6 +19,19 @@ pub(super) async fn patch(
     let request =
         Request::patch(uri).header(CONTENT_TYPE, content).body(Body::from(body.into_bytes()));
     let request = request.map_err(|error| error.to_string())?;
+    sent(client, request).await
+}
+
+/// Deletes an object; says why that was not done.
+pub(super) async fn delete(client: &Client, uri: &str, options: String) -> Result<(), String> {
+    let request = Request::delete(uri)
+        .header(CONTENT_TYPE, "application/json")
+        .body(Body::from(options.into_bytes()));
+    let request = request.map_err(|error| error.to_string())?;
+    sent(client, request).await
+}
+
+async fn sent(client: &Client, request: Request<Body>) -> Result<(), String> {
     let response = client.send(request).await.map_err(|error| error.to_string())?;
     let status = response.status();
     // It has changed meanwhile, and the next look sees how, or it is gone.
