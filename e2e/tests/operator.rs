@@ -2,6 +2,7 @@
 
 mod operator {
     mod basics;
+    mod probes;
     mod restarts;
     #[cfg(test)]
     mod support;

@@ -189,7 +189,7 @@ impl Scene {
 }
 
 /// Waits for something, and looks for it again and again.
-fn until<T>(holds: impl Fn() -> Option<T>) -> Option<T> {
+pub(super) fn until<T>(holds: impl Fn() -> Option<T>) -> Option<T> {
     for _ in 0..LOOKS {
         let found = holds();
         if found.is_some() {
