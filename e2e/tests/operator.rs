@@ -7,6 +7,7 @@ mod operator {
     mod leaders;
     #[cfg(test)]
     mod places;
+    mod probes;
     mod process;
     mod restarts;
     #[cfg(test)]

@@ -12,6 +12,10 @@ pub mod annotation {
     pub const ALLOW_SECRET_EXTRACTION: &str = "kollect.dev/allow-secret-extraction";
     /// On a profile: exactly `true` lets it embed whole Secrets (their data stays redacted).
     pub const ALLOW_FULL_RESOURCE_EXPORT: &str = "kollect.dev/allow-full-resource-export";
+    /// On a sink: `true`, in any case, probes it once.
+    pub const TEST_CONNECTION: &str = "kollect.dev/test-connection";
+    /// On a sink: `true`, in any case, shows in its status what an export would look like.
+    pub const PREVIEW: &str = "kollect.dev/preview";
     /// On a Secret: the namespaces, or `*`, whose sinks may refer to it.
     pub const ALLOW_SINK_NAMESPACES: &str = "kollect.dev/allow-sink-namespaces";
 }

@@ -71,8 +71,7 @@ pub(crate) enum Command {
     /// Reconcile the custom resources of a cluster
     ///
     /// Watches targets, inventories and sinks, collects what they ask for and
-    /// keeps the copies current until it is told to stop. Sinks are not probed
-    /// and KollectConnectionTests are not run by this build.
+    /// keeps the copies current until it is told to stop.
     ///
     /// Exit codes: 0 it was told to stop, 1 it could not start or go on, 2 a
     /// flag is wrong.

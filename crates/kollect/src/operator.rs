@@ -29,8 +29,6 @@ use crate::{
     signals::signalled,
 };
 
-/// What somebody may expect and would wait for in vain.
-const NOT_YET: &str = "sinks are not probed and KollectConnectionTests are not run by this build";
 const SERVER_ENDED: &str = "a server has ended by a bug in Kollect";
 
 /// Reconciles until a signal comes.
@@ -80,7 +78,6 @@ fn work(args: &OperatorArgs) -> anyhow::Result<()> {
 
 /// Says what of the flags somebody should know.
 fn remark(args: &OperatorArgs) {
-    tracing::info!("{NOT_YET}");
     for remark in args.dropped.remarks() {
         tracing::warn!(flag = remark.flag, reason = remark.reason, "the flag has no effect");
     }

@@ -30,6 +30,7 @@ use crate::{
     eyes::{self, Sight},
     objects::{Name, News, Objects},
     plan::{self, Knowledge, Plan, Planner, target::Stance},
+    probes::Probes,
     secrets::{self, Secrets},
     settings::Settings,
     vitals::{Progress, Vitals},
@@ -95,9 +96,11 @@ pub async fn operate(
     let mut context = Context::new(ledger.clone(), Arc::clone(&around.clock), &around.writer);
     context.lease = Arc::clone(&around.lease);
     let (heard, whispers) = mpsc::unbounded_channel();
+    let copies = Copies::new(&settings, Delivery::new(context));
     let brain = Brain {
         secrets: Secrets::new(client.clone(), pace, heard),
-        copies: Copies::new(&settings, Delivery::new(context)),
+        probes: Probes::new(copies.opener(), Arc::clone(&around.clock)),
+        copies,
         speaker: Speaker::new(client.clone()),
         journal: Journal::default(),
         farewells: Farewells::default(),
@@ -138,6 +141,7 @@ struct Brain {
     views: Views,
     secrets: Secrets,
     copies: Copies,
+    probes: Probes,
     farewells: Farewells,
     speaker: Speaker,
     /// What there has to be, unless something has changed since.
@@ -207,6 +211,7 @@ impl Brain {
                     true
                 }
                 () = self.speaker.heard() => true,
+                Some(()) = self.probes.heard() => true,
                 () = sleep_until(next) => false,
             };
             while let Ok(one) = news.try_recv() {
@@ -272,6 +277,8 @@ impl Brain {
             self.speaker.finalizers(&plan, &gone);
             self.speaker.release_targets(&self.objects);
             let now = self.around.clock.timestamp();
+            self.probes.change_to(&plan, &self.secrets);
+            self.speaker.tend(&plan, &self.probes, now);
             let said = facts::statuses(&plan, self, report, now);
             self.journal.look(&plan, &said, &self.copies);
             self.speaker.say(said, is_at_rest);

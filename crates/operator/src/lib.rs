@@ -10,6 +10,7 @@ mod eyes;
 mod secrets;
 mod settings;
 mod plan;
+mod probes;
 mod status;
 mod brain;
 mod lease;

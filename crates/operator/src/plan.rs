@@ -4,7 +4,9 @@
 //! plan is made anew; what was compiled is kept by its generation, so that
 //! costs little. Whoever acts on a plan makes the difference to the last one.
 
+pub(crate) mod connection_test;
 pub(crate) mod inventory;
+pub(crate) mod sink;
 pub(crate) mod target;
 
 use std::{
@@ -14,11 +16,13 @@ use std::{
 
 use kollect_extract::select::Namespace;
 use kollect_inventory::TargetKey;
-use kollect_sinks::InventoryKey;
+use kollect_sinks::{InventoryKey, SinkKey};
 use kollect_validate::{Kind, Surroundings};
 
 use self::{
+    connection_test::TestPlan,
     inventory::InventoryPlan,
+    sink::SinkPlan,
     target::{AnyTarget, Compiled, TargetPlan},
 };
 use crate::{
@@ -39,6 +43,11 @@ impl Trouble {
     pub(crate) fn new(reason: &'static str, message: impl Into<String>) -> Self {
         Self { reason, message: message.into() }
     }
+
+    /// Whether nothing is wrong, and something is not known yet.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.reason == "Progressing"
+    }
 }
 
 /// What was found out beside the objects.
@@ -55,10 +64,12 @@ pub(crate) struct Knowledge {
 pub(crate) struct Plan {
     pub(crate) targets: BTreeMap<TargetKey, TargetPlan>,
     pub(crate) inventories: BTreeMap<InventoryKey, InventoryPlan>,
+    pub(crate) sinks: BTreeMap<SinkKey, Arc<SinkPlan>>,
+    pub(crate) tests: BTreeMap<Name, TestPlan>,
 }
 
 impl Plan {
-    /// The Secrets that the sinks of inventories name.
+    /// The Secrets that sinks name, of whatever use they are.
     pub(crate) fn secrets(&self) -> BTreeSet<Name> {
         let pairs = self.inventories.values().flat_map(|inventory| &inventory.pairs);
         let mut names = BTreeSet::new();
@@ -69,6 +80,10 @@ impl Plan {
                 names.extend(secrets.iter().map(|one| named(namespace, one.reference)));
             }
         }
+        for (key, sink) in self.sinks.iter().filter(|(_, sink)| sink.trouble.is_none()) {
+            let secrets = sink.spec.secrets();
+            names.extend(secrets.iter().map(|one| named(&key.namespace, one.reference)));
+        }
         names
     }
 }
@@ -77,6 +92,7 @@ impl Plan {
 #[derive(Debug, Default)]
 pub(crate) struct Planner {
     compiled: BTreeMap<TargetKey, Compiled>,
+    sinks: BTreeMap<SinkKey, Arc<SinkPlan>>,
 }
 
 impl Planner {
@@ -90,7 +106,8 @@ impl Planner {
         let around = surroundings(objects, settings);
         let targets = self.targets(objects, settings, knowledge, &around);
         let inventories = inventory::all(objects, &targets, settings, &around);
-        Plan { targets, inventories }
+        let sinks = self.sinks(objects, settings);
+        Plan { targets, inventories, sinks, tests: connection_test::all(objects) }
     }
 }
 

@@ -1,8 +1,10 @@
 //! What objects say about themselves. Pure: what is known comes in, and the
 //! status that they should have comes out.
 
+pub(crate) mod connection_test;
 pub(crate) mod coverage;
 pub(crate) mod inventory;
+pub(crate) mod sink;
 pub(crate) mod target;
 
 use jiff::Timestamp;
@@ -54,6 +56,11 @@ impl<'a> Conditions<'a> {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.now
+    }
+
+    /// Leaves a condition as it was, if it was there.
+    pub(crate) fn keep(&mut self, name: &str) {
+        self.all.extend(self.before.iter().find(|one| one.type_ == name).cloned());
     }
 
     /// They are sorted, so that two that say the same are the same.

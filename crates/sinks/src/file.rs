@@ -17,6 +17,7 @@ use self::{
 };
 use crate::{
     files::{Copies, abandoned},
+    local::may_write,
     progress::Progress,
     sink::{Export, Farewell, InventoryKey, Receipt, Sink, SinkError},
 };
@@ -78,10 +79,12 @@ impl Sink for FileSink {
 }
 
 impl Shared {
+    /// Makes nothing and takes no turn: whoever exports there must not wait
+    /// for it.
     fn probe(&self) -> Result<String, SinkError> {
-        let session = self.destination.enter(&Progress::default())?;
-        session.folder.try_out().map_err(during("write a file", Effect::None))?;
-        Ok(format!("files can be written to {}", self.destination.path().display()))
+        let path = self.destination.path();
+        may_write(path).map_err(during("write a file", Effect::None))?;
+        Ok(format!("files can be written to {}", path.display()))
     }
 
     fn export(&self, export: &Export) -> Result<Receipt, SinkError> {

@@ -98,8 +98,7 @@ impl Copies {
         match step {
             Step::Nothing => Ok(Receipt::unchanged(work.recorded.as_ref())),
             Step::Apply | Step::Compare => {
-                let of_git = self.spec.git.as_ref().and_then(|git| git.prune);
-                document::export(work, self.cluster(), of_git.unwrap_or(true))
+                document::export(work, self.cluster(), prunes(&self.spec, layout))
             }
         }
     }
@@ -230,6 +229,12 @@ impl Copies {
         // A copy is taken out while it changes, so that none is half changed.
         self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether files that are no longer written are removed.
+pub(crate) fn prunes(spec: &SnapshotSinkSpec, layout: &Layout) -> bool {
+    let of_git = spec.git.as_ref().and_then(|git| git.prune);
+    is_tree(layout) || of_git.unwrap_or(true)
 }
 
 /// Nobody waits for the outcome.

@@ -14,7 +14,7 @@ mod known;
 mod branch;
 pub(crate) mod destination;
 pub(crate) mod settings;
-mod message;
+pub(crate) mod message;
 mod local;
 mod network;
 mod patience;
@@ -41,6 +41,7 @@ use self::{
     http::{HttpSettings, HttpWire},
     known::Known,
     local::LocalRemote,
+    message::Brief,
     network::NetworkRemote,
     object::Id,
     objects::Objects,
@@ -65,7 +66,7 @@ struct Shared {
     destination: Arc<GitDestination>,
     copies: Copies,
     settings: GitSettings,
-    /// Used by whoever has the turn at the destination.
+    /// Used by whoever has the turn at the destination, and by a probe.
     remote: Mutex<Box<dyn Remote + Send>>,
 }
 
@@ -103,6 +104,11 @@ impl Plan {
     /// What tells the branch from all others.
     pub(crate) fn identity(&self, local: Option<&PathBuf>) -> String {
         settings::identity(&self.location, &self.settings.branch, local)
+    }
+
+    /// What a commit would say.
+    pub(crate) fn commit_text(&self, brief: &Brief<'_>) -> String {
+        self.settings.message.text(brief)
     }
 
     /// The sink. Nothing is dialled or written yet.
@@ -160,7 +166,9 @@ impl GitSink {
 #[async_trait]
 impl Sink for GitSink {
     async fn probe(&self) -> Result<String, SinkError> {
-        self.blocking(Shared::probe).await
+        let waiting = Waiting::default();
+        let progress = waiting.0.clone();
+        self.blocking(move |shared| shared.probe(&progress)).await
     }
 
     async fn export(&self, export: &Export) -> Result<Receipt, SinkError> {
@@ -183,6 +191,17 @@ impl Sink for GitSink {
     }
 }
 
+/// Lets what runs on another thread know when nobody waits for it any more:
+/// when the future that holds this is dropped.
+#[derive(Debug, Default)]
+struct Waiting(Progress);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
 /// For whom something is done at the branch.
 struct Visit<'a> {
     inventory: &'a InventoryKey,
@@ -192,11 +211,11 @@ struct Visit<'a> {
 }
 
 impl Shared {
-    fn probe(&self) -> Result<String, SinkError> {
-        let progress = Progress::default();
-        let _turn = self.destination.enter(&progress)?;
+    /// Takes no turn at the branch: it only reads, and whoever exports there
+    /// must not wait for it.
+    fn probe(&self, progress: &Progress) -> Result<String, SinkError> {
         let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
-        remote.attend(&progress);
+        remote.attend(progress);
         let answer = remote.probe(self.settings.probe_writes);
         answer.map_err(|fault| fault.during("read the branch", Effect::None))
     }

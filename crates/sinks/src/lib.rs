@@ -35,6 +35,7 @@ mod file;
 #[cfg(feature = "git")]
 mod git;
 mod open;
+mod preview;
 mod secrets;
 pub mod layout;
 pub mod encode;
@@ -62,6 +63,7 @@ pub use postgres::{
     destination::PostgresDestination,
     settings::{PostgresSettings, PostgresSettingsError, RootsError},
 };
+pub use preview::preview;
 pub use progress::Progress;
 pub use schema::{Column, ColumnType, ProfileSchema, Schema};
 pub use secrets::{CA_KEYS, Purpose, SecretUse};

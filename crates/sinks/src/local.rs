@@ -5,6 +5,8 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use rustix::fs::Access;
+
 /// Which directories file and SQLite sinks may write to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LocalPaths {
@@ -59,6 +61,23 @@ impl LocalPaths {
             Self::Refused => Err(LocalPathError::NoRoot),
         }
     }
+}
+
+/// Fails if nobody could make files in a directory, or the directory itself
+/// where it is missing. Nothing is made.
+pub(crate) fn may_write(directory: &Path) -> io::Result<()> {
+    for place in directory.ancestors() {
+        let place = if place.as_os_str().is_empty() { Path::new(".") } else { place };
+        match fs::metadata(place) {
+            Ok(found) if found.is_dir() => {
+                return Ok(rustix::fs::access(place, Access::WRITE_OK | Access::EXEC_OK)?);
+            }
+            Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::NotFound.into())
 }
 
 fn below(root: &Path, namespace: &str, path: &str) -> Result<PathBuf, LocalPathError> {
@@ -119,6 +138,17 @@ mod tests {
         assert!(matches!(paths.resolve("shop", "x/../y"), Err(LocalPathError::Climbs(_))));
         assert!(matches!(paths.resolve("shop", " "), Err(LocalPathError::Blank)));
         assert!(matches!(paths.resolve("shop", "x\0"), Err(LocalPathError::Nul(_))));
+    }
+
+    #[test]
+    fn what_could_be_made_is_not_made() {
+        let root = tempfile::tempdir().unwrap();
+        may_write(&root.path().join("a/b")).unwrap();
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+        fs::write(root.path().join("file"), "").unwrap();
+        may_write(&root.path().join("file")).unwrap_err();
+        may_write(&root.path().join("file/below")).unwrap_err();
+        may_write(Path::new("")).unwrap();
     }
 
     #[test]

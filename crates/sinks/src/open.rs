@@ -18,7 +18,7 @@ use crate::git::{self, destination::GitDestination, settings::GitError};
 use crate::postgres::{
     PostgresSink,
     destination::PostgresDestination,
-    settings::{PostgresSettings, PostgresSettingsError},
+    settings::{PostgresSettings, PostgresSettingsError, is_insecure},
 };
 #[cfg(feature = "sqlite")]
 use crate::sqlite::{SqliteSink, destination::SqliteDestination};
@@ -28,7 +28,7 @@ use crate::{
     deliver::{pair::Unit, state::Family},
     file::{FileSink, destination::FileDestination},
     guard::{Guard, SystemResolver},
-    layout::{Layout, LayoutError},
+    layout::{Layout, LayoutError, path::PathError},
     local::{LocalPathError, LocalPaths},
     schema::Schema,
     sink::Sink,
@@ -83,8 +83,35 @@ pub enum OpenError {
     #[cfg(feature = "postgres")]
     #[error(transparent)]
     Postgres(#[from] PostgresSettingsError),
+    /// A file has no place where the templates put it.
+    #[error("spec.pathTemplate or spec.layout")]
+    Place(#[from] PathError),
     #[error("spec.options.{name}")]
     Option { name: &'static str, source: IntervalError },
+}
+
+impl OpenError {
+    /// Whether it is what a Secret holds that cannot be used.
+    pub fn blames_a_secret(&self) -> bool {
+        match self {
+            #[cfg(feature = "git")]
+            Self::Git(error) => matches!(error, GitError::Secret { .. } | GitError::Tls(_)),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(error) => matches!(
+                error,
+                PostgresSettingsError::NoDsn
+                    | PostgresSettingsError::Dsn(_)
+                    | PostgresSettingsError::Roots(_)
+                    | PostgresSettingsError::Tls(_)
+            ),
+            Self::NotInThisBuild { .. }
+            | Self::Missing(_)
+            | Self::Path { .. }
+            | Self::Layout(_)
+            | Self::Place(_)
+            | Self::Option { .. } => false,
+        }
+    }
 }
 
 /// Opens sinks. Those that write to the same place share it, and take turns.
@@ -246,6 +273,19 @@ impl SinkSpec {
         }
     }
 
+    /// Whether somebody else could answer in the destination's place.
+    pub fn is_insecure(&self, credentials: &Credentials) -> bool {
+        let skips = self.common().tls.as_ref().and_then(|tls| tls.insecure_skip_verify);
+        match self {
+            _ if skips == Some(true) => true,
+            #[cfg(feature = "postgres")]
+            Self::Database(spec) if spec.sink_type == DatabaseType::Postgres => {
+                is_insecure(spec, credentials)
+            }
+            _ => false,
+        }
+    }
+
     /// How the sink wants to be written, for rows that look like this.
     pub fn manner(&self, schema: &Schema) -> Result<Manner, OpenError> {
         let (unit, gap) = match self {
@@ -302,5 +342,61 @@ impl<K: Ord + Clone, T> Shared<K, T> {
         let one = Arc::new(open(place.clone()));
         all.insert(place, Arc::downgrade(&one));
         one
+    }
+}
+
+#[cfg(test)]
+#[cfg(all(feature = "git", feature = "postgres"))]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn postgres(more: Value) -> SinkSpec {
+        let block = json!({"databaseRef": {"name": "s"}, "table": "items"});
+        let mut spec = json!({"type": "postgres", "postgres": block});
+        spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        SinkSpec::Database(serde_json::from_value(spec).unwrap())
+    }
+
+    fn git(endpoint: &str) -> SinkSpec {
+        let spec = json!({"type": "git", "endpoint": endpoint});
+        SinkSpec::Snapshot(serde_json::from_value(spec).unwrap())
+    }
+
+    fn credentials(key: &str, value: &str) -> Credentials {
+        Credentials::new(BTreeMap::from([(key.to_owned(), value.to_owned())]), "1")
+    }
+
+    #[test]
+    fn whoever_verifies_no_certificate_is_insecure() {
+        let dsn = |mode: &str| credentials("dsn", &format!("postgres://a:b@h/d?sslmode={mode}"));
+        let plain = || postgres(json!({}));
+        for mode in ["disable", "prefer", "require"] {
+            assert!(plain().is_insecure(&dsn(mode)), "{mode}");
+        }
+        for mode in ["verify-ca", "verify-full", "verify-full&sslrootcert=/nowhere"] {
+            assert!(!plain().is_insecure(&dsn(mode)), "{mode}");
+        }
+        let careless = postgres(json!({"tls": {"insecureSkipVerify": true}}));
+        assert!(careless.is_insecure(&dsn("verify-full")), "the sink's own settings win");
+        assert!(!plain().is_insecure(&credentials("dsn", "nonsense")), "nothing is dialled");
+        assert!(!git("https://git.example/x.git").is_insecure(&Credentials::default()));
+    }
+
+    #[test]
+    fn it_is_known_when_a_secret_is_to_blame() {
+        let opener = Opener::new(LocalPaths::Refused);
+        let blames = |spec: &SinkSpec, credentials: &Credentials| {
+            let (namespace, name) = ("shop".to_owned(), "s".to_owned());
+            let key = SinkKey { family: spec.family(), namespace, name };
+            opener.open(&key, spec, credentials).unwrap_err().blames_a_secret()
+        };
+        assert!(blames(&postgres(json!({})), &credentials("other", "x")));
+        assert!(blames(&postgres(json!({})), &credentials("dsn", "nonsense")));
+        assert!(blames(&git("ssh://git.example/x.git"), &credentials("token", "x")));
+        let dsn = credentials("dsn", "postgres://a:b@h/d");
+        assert!(!blames(&postgres(json!({"options": {"max_conns": "0"}})), &dsn));
+        assert!(!blames(&git("ftp://git.example/x.git"), &Credentials::default()));
     }
 }

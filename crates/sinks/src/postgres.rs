@@ -62,9 +62,8 @@ impl PostgresSink {
 impl Sink for PostgresSink {
     async fn probe(&self) -> Result<String, SinkError> {
         let settings = &self.destination.settings;
-        let progress = Progress::default();
         self.destination
-            .turn("look at the database", &progress, async |session| {
+            .apart("look at the database", async |session| {
                 let row = session.client.query_one("SHOW server_version", &[]).await?;
                 let version: String = row.try_get(0)?;
                 let table = settings.table.items();

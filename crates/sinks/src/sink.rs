@@ -19,6 +19,9 @@ use crate::{progress::Progress, schema::Schema};
 #[async_trait]
 pub trait Sink: fmt::Debug + Send + Sync {
     /// Checks that the destination takes our credentials; says what it saw.
+    ///
+    /// Nothing is written, unless an option of the sink asks for that, and no
+    /// export waits for it.
     async fn probe(&self) -> Result<String, SinkError>;
 
     /// Brings the destination from the cursor to the export's watermark.

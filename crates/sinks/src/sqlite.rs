@@ -51,9 +51,17 @@ impl SqliteSink {
         progress: Progress,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, SinkError> {
+        self.blocking(action, move |destination| destination.turn(action, &progress, work)).await
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        action: &'static str,
+        job: impl FnOnce(&SqliteDestination) -> Result<T, SinkError> + Send + 'static,
+    ) -> Result<T, SinkError> {
         let destination = Arc::clone(&self.destination);
-        let turn = tokio::task::spawn_blocking(move || destination.turn(action, &progress, work));
-        match turn.await.map_err(tokio::task::JoinError::try_into_panic) {
+        let done = tokio::task::spawn_blocking(move || job(&destination));
+        match done.await.map_err(tokio::task::JoinError::try_into_panic) {
             Ok(outcome) => outcome,
             Err(Ok(panic)) => panic::resume_unwind(panic),
             Err(Err(error)) => Err(SinkError::Unreachable {
@@ -68,7 +76,8 @@ impl SqliteSink {
 #[async_trait]
 impl Sink for SqliteSink {
     async fn probe(&self) -> Result<String, SinkError> {
-        self.run("look at the file", Progress::default(), probe).await
+        let action = "look at the file";
+        self.blocking(action, move |destination| destination.look(action, probe)).await
     }
 
     async fn export(&self, export: &Export) -> Result<Receipt, SinkError> {
@@ -206,14 +215,18 @@ fn retire(
     Ok(receipt)
 }
 
-fn probe(connection: &mut Connection) -> Result<String, Fault> {
-    // Whoever may begin to write may write; what follows is only read.
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let bytes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
-    let bytes: i64 = transaction.query_row(bytes, [], |row| row.get(0))?;
-    let inventories = record::count(&transaction)?;
-    transaction.rollback()?;
+/// Says what there is; nothing is made, and nobody who writes has to wait.
+fn probe(found: Option<&Connection>, path: &Path) -> Result<String, Fault> {
     let version = rusqlite::version();
+    let Some(connection) = found else {
+        return Ok(format!("SQLite {version}, {} is not there yet", shown(path)));
+    };
+    let bytes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+    let bytes: i64 = connection.query_row(bytes, [], |row| row.get(0))?;
+    if !layout::check(connection, path)?.is_empty() {
+        return Ok(format!("SQLite {version}, {bytes} bytes, the tables are not there yet"));
+    }
+    let inventories = record::count(connection)?;
     Ok(format!("SQLite {version}, {bytes} bytes, inventories recorded: {inventories}"))
 }
 

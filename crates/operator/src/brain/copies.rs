@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
     time::Duration,
 };
 
@@ -18,6 +19,7 @@ use crate::{
     plan::{
         Plan, Trouble,
         inventory::{InventoryPlan, PairPlan},
+        sink::with_cluster,
     },
     secrets::Secrets,
     settings::Settings,
@@ -33,7 +35,7 @@ const PARTING: Duration = Duration::from_mins(10);
 /// The pairs that run, and why others do not.
 #[derive(Debug)]
 pub(super) struct Copies {
-    opener: Opener,
+    opener: Arc<Opener>,
     delivery: Delivery,
     running: BTreeMap<PairKey, Running>,
     troubles: BTreeMap<PairKey, Trouble>,
@@ -52,12 +54,17 @@ impl Copies {
         let guard = Guard::new(settings.policy.addresses.clone(), SystemResolver);
         let opener = Opener::new(settings.local_paths.clone()).with_guard(guard);
         Self {
-            opener,
+            opener: Arc::new(opener),
             delivery,
             running: BTreeMap::new(),
             troubles: BTreeMap::new(),
             left: BTreeSet::new(),
         }
+    }
+
+    /// Opens sinks so that they share what pairs have open.
+    pub(super) fn opener(&self) -> Arc<Opener> {
+        Arc::clone(&self.opener)
     }
 
     /// Starts, changes and ends pairs.
@@ -104,12 +111,7 @@ impl Copies {
         (settings, secrets): (&Settings, &Secrets),
     ) -> Result<(), Trouble> {
         let (object, spec) = pair.spec.as_ref().map_err(Clone::clone)?;
-        let mut spec = spec.clone();
-        if spec.common().cluster.as_deref().is_none_or(str::is_empty)
-            && !settings.cluster.is_empty()
-        {
-            spec.common_mut().cluster = Some(settings.cluster.clone());
-        }
+        let spec = with_cluster(spec.clone(), settings);
         let (meta, of) = (object.meta(), inventory.object.meta());
         let source = format!("{:?} {:?}", of.uid, of.generation);
         let credentials = secrets.credentials(&key.sink.namespace, &spec)?;
@@ -128,7 +130,7 @@ impl Copies {
         let sink = self.opener.open(&key.sink, &spec, &credentials);
         let settings = PairSettings {
             view,
-            schema: std::sync::Arc::clone(&inventory.schema),
+            schema: Arc::clone(&inventory.schema),
             generation: of.generation.unwrap_or_default(),
             sink: sink.map_err(|error| invalid(&error))?,
             scrub,

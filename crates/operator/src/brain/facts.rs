@@ -9,7 +9,10 @@ use kollect_sinks::{InventoryKey, PairKey};
 use kollect_validate::Object;
 use tokio::time::{Duration, Instant};
 
-use super::{Brain, say::Saying};
+use super::{
+    Brain,
+    say::{Saying, tend},
+};
 use crate::{
     plan::{Plan, inventory::InventoryPlan},
     status::{
@@ -23,7 +26,7 @@ use crate::{
 /// So long after the start what was said before stands (R22).
 const YOUNG: Duration = Duration::from_secs(30);
 
-/// What every target and inventory should say.
+/// What everything of ours should say.
 pub(super) fn statuses(plan: &Plan, brain: &Brain, report: &Report, now: Timestamp) -> Vec<Saying> {
     let now = Moment { time: now, instant: Instant::now() };
     let is_young = now.instant < brain.started + YOUNG;
@@ -63,6 +66,7 @@ pub(super) fn statuses(plan: &Plan, brain: &Brain, report: &Report, now: Timesta
             _ => saying(&inventory.object, &status::inventory::status(inventory, &facts, now.time)),
         });
     }
+    sayings.extend(tend::statuses(plan, &brain.probes, now.time));
     sayings
 }
 
@@ -143,13 +147,18 @@ fn rows(brain: &Brain, target: &TargetKey, known: &TargetReport) -> usize {
 }
 
 /// What an object says, and what it should.
-fn saying(object: &Arc<Object>, wanted: &impl serde::Serialize) -> Option<Saying> {
+pub(super) fn saying(object: &Arc<Object>, wanted: &impl serde::Serialize) -> Option<Saying> {
     let now = match &**object {
         Object::Target(one) => serde_json::to_value(&one.status),
         Object::ClusterTarget(one) => serde_json::to_value(&one.status),
         Object::Inventory(one) => serde_json::to_value(&one.status),
         Object::ClusterInventory(one) => serde_json::to_value(&one.status),
-        _ => return None,
+        // These may have nothing to say.
+        Object::SnapshotSink(one) => serde_json::to_value(one.status.clone().unwrap_or_default()),
+        Object::DatabaseSink(one) => serde_json::to_value(one.status.clone().unwrap_or_default()),
+        Object::EventSink(one) => serde_json::to_value(one.status.clone().unwrap_or_default()),
+        Object::ConnectionTest(one) => serde_json::to_value(one.status.clone().unwrap_or_default()),
+        Object::Profile(_) | Object::Scope(_) | Object::ClusterScope(_) => return None,
     };
     let (now, wanted) = (now.ok()?, serde_json::to_value(wanted).ok()?);
     Some(Saying { object: Arc::clone(object), now, wanted })

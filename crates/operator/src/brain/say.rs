@@ -1,4 +1,6 @@
-//! Writes to our own objects: status and finalizers, and nothing else.
+//! Writes to our own objects: status, finalizers, and what `tend` does.
+
+pub(super) mod tend;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -91,6 +93,8 @@ pub(super) struct Speaker {
     last: BTreeMap<Key, Last>,
     /// Those that could not be written to the last time.
     refused: BTreeSet<Key>,
+    /// The versions of objects that were last tended, and when.
+    tended: BTreeMap<Key, (Option<String>, Instant)>,
 }
 
 /// The last write to an object.
@@ -113,6 +117,7 @@ impl Speaker {
             busy: BTreeSet::new(),
             last: BTreeMap::new(),
             refused: BTreeSet::new(),
+            tended: BTreeMap::new(),
         }
     }
 
@@ -251,23 +256,34 @@ impl Speaker {
         (uri, content, body): (String, &'static str, Value),
         events: Vec<Event>,
     ) {
-        let key = (object.kind(), Name::of(object));
-        self.busy.insert(key.clone());
-        let (client, done, object) = (self.client.clone(), self.done.clone(), Arc::clone(object));
-        self.tasks.spawn(async move {
-            let answer = patch(&client, &uri, content, body.to_string()).await;
-            if answer == Ok(Taken::Yes) {
+        let (client, about) = (self.client.clone(), Arc::clone(object));
+        self.write(object, async move {
+            let taken = patch(&client, &uri, content, body.to_string()).await?;
+            if taken == Taken::Yes {
                 for event in &events {
-                    tell(&client, &object, event).await;
+                    tell(&client, &about, event).await;
                 }
             }
-            drop(done.send((key, answer.map(drop))));
+            Ok(())
+        });
+    }
+
+    fn write(
+        &mut self,
+        object: &Object,
+        work: impl Future<Output = Result<(), String>> + Send + 'static,
+    ) {
+        let key = (object.kind(), Name::of(object));
+        self.busy.insert(key.clone());
+        let done = self.done.clone();
+        self.tasks.spawn(async move {
+            drop(done.send((key, work.await)));
         });
     }
 }
 
 /// The conditions of a status, those of its copies included, without messages,
-/// which may change as often as rows do.
+/// which may change as often as rows do; and which preview it shows.
 fn words(status: &Value) -> Vec<String> {
     let mut words = Vec::new();
     let of = |conditions: &Value, prefix: &str, words: &mut Vec<String>| {
@@ -280,5 +296,6 @@ fn words(status: &Value) -> Vec<String> {
     for export in status["sinkExports"].as_array().into_iter().flatten() {
         of(&export["conditions"], &export["name"].to_string(), &mut words);
     }
+    words.push(status["preview"]["renderedAt"].to_string());
     words
 }

@@ -29,6 +29,19 @@ pub(super) async fn patch(
     let request =
         Request::patch(uri).header(CONTENT_TYPE, content).body(Body::from(body.into_bytes()));
     let request = request.map_err(|error| error.to_string())?;
+    sent(client, request).await
+}
+
+/// Deletes an object; says why that was not done.
+pub(super) async fn delete(client: &Client, uri: &str, options: String) -> Result<(), String> {
+    let request = Request::delete(uri)
+        .header(CONTENT_TYPE, "application/json")
+        .body(Body::from(options.into_bytes()));
+    let request = request.map_err(|error| error.to_string())?;
+    sent(client, request).await.map(drop)
+}
+
+async fn sent(client: &Client, request: Request<Body>) -> Result<Taken, String> {
     let response = client.send(request).await.map_err(|error| error.to_string())?;
     let status = response.status();
     if status.is_success() {

@@ -11,7 +11,7 @@ use kollect_inventory::TargetKey;
 use kollect_sinks::{Family, InventoryKey, ProfileSchema, Schema, SinkKey, SinkSpec};
 use kollect_validate::{Kind, Object, Report, Rule, Surroundings};
 
-use super::{Trouble, target::TargetPlan};
+use super::{Trouble, sink::spec_of, target::TargetPlan};
 use crate::{
     objects::{Name, Objects},
     settings::Settings,
@@ -273,12 +273,7 @@ fn sink_of(objects: &Objects, sink: &SinkKey) -> Result<(Arc<Object>, SinkSpec),
     let name = Name::new(&sink.namespace, &sink.name);
     let missing = || Trouble::new("SinkNotFound", format!("there is no {} {name}", kind.name()));
     let object = objects.get(kind, &name).ok_or_else(missing)?;
-    let spec = match &**object {
-        Object::SnapshotSink(sink) => SinkSpec::Snapshot(Box::new(sink.spec.clone())),
-        Object::DatabaseSink(sink) => SinkSpec::Database(Box::new(sink.spec.clone())),
-        Object::EventSink(sink) => SinkSpec::Event(Box::new(sink.spec.clone())),
-        _ => return Err(missing()),
-    };
+    let spec = spec_of(object).ok_or_else(missing)?;
     Ok((Arc::clone(object), spec))
 }
 

@@ -90,13 +90,6 @@ impl Folder {
         Ok(removed)
     }
 
-    /// Makes a file and removes it again.
-    pub(super) fn try_out(&self) -> io::Result<()> {
-        let path = unfinished(0);
-        self.create(&path)?.write_all(b"kollect was here\n")?;
-        self.dir.remove_file(path)
-    }
-
     /// What stands in the place of a file. `length` spares reading what cannot
     /// be equal.
     fn compared(&self, path: &str, length: Option<u64>) -> io::Result<Option<Vec<u8>>> {

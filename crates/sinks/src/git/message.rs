@@ -5,7 +5,7 @@ use kollect_api::Git;
 
 use crate::{
     files::ground::Summary,
-    layout::path::Edition,
+    layout::{Layout, path::Edition},
     sink::{Farewell, InventoryKey},
 };
 
@@ -27,6 +27,16 @@ pub(super) struct Message {
     cluster: String,
 }
 
+/// What the text of a commit can say about an export.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Brief<'a> {
+    pub(crate) edition: &'a Edition,
+    pub(crate) layout: &'a Layout,
+    pub(crate) rows: usize,
+    pub(crate) checksum: &'a str,
+    pub(crate) at: Timestamp,
+}
+
 impl Message {
     pub(super) fn new(git: &Git, sink: &str, cluster: &str) -> Self {
         let subject = git.commit_message.as_deref().filter(|text| !text.trim().is_empty());
@@ -40,26 +50,37 @@ impl Message {
         }
     }
 
-    /// The text of a commit that brings an export: subject, body and each
-    /// trailer, with an empty line between them.
+    /// The text of a commit that brings an export.
     pub(super) fn of_export(&self, summary: &Summary<'_>) -> String {
         let export = summary.export;
-        let InventoryKey { namespace, name } = &export.inventory;
-        let checksum = (summary.checksum)();
-        let edition =
-            Edition { inventory: export.inventory.clone(), generation: export.generation };
+        self.text(&Brief {
+            edition: &Edition {
+                inventory: export.inventory.clone(),
+                generation: export.generation,
+            },
+            layout: summary.layout,
+            rows: summary.rows,
+            checksum: &(summary.checksum)(),
+            at: export.at,
+        })
+    }
+
+    /// Subject, body and each trailer, with an empty line between them.
+    pub(super) fn text(&self, brief: &Brief<'_>) -> String {
+        let Brief { edition, layout, rows, checksum, at } = brief;
+        let InventoryKey { namespace, name } = &edition.inventory;
         let value = |field: &str| {
             Some(match field {
                 "namespace" => namespace.clone(),
                 "name" => name.clone(),
                 "cluster" => self.cluster.clone(),
-                "generation" | "exportGeneration" => export.generation.to_string(),
-                "itemCount" => summary.rows.to_string(),
-                "checksum" => checksum.clone(),
+                "generation" | "exportGeneration" => edition.generation.to_string(),
+                "itemCount" => rows.to_string(),
+                "checksum" => (*checksum).to_owned(),
                 "checksumShort" => checksum.chars().take(SHORT).collect(),
-                "exportedAt" => seconds(export.at),
+                "exportedAt" => seconds(*at),
                 "sink" => self.sink.clone(),
-                "path" => summary.layout.document_path(&edition, None).unwrap_or_default(),
+                "path" => layout.document_path(edition, None).unwrap_or_default(),
                 _ => return None,
             })
         };

@@ -65,6 +65,17 @@ impl PostgresDestination {
         outcome.map_err(|fault| fault.during(action))
     }
 
+    /// Works with a connection of its own, however busy the others are; it is
+    /// closed afterwards. What was let in long ago says nothing about now.
+    pub(super) async fn apart<T>(
+        &self,
+        action: &'static str,
+        work: impl AsyncFnOnce(&mut Session) -> Result<T, Fault>,
+    ) -> Result<T, SinkError> {
+        let outcome = async { work(&mut Session::open(&self.settings, &self.guard).await?).await };
+        outcome.await.map_err(|fault| fault.during(action))
+    }
+
     async fn work<T>(
         &self,
         progress: &Progress,

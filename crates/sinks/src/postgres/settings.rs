@@ -1,6 +1,7 @@
 //! From what users write to what the sink works with.
 
 use std::{
+    convert::Infallible,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -80,10 +81,7 @@ impl PostgresSettings {
         credentials: &Credentials,
         resolve: impl Fn(&str) -> Result<PathBuf, LocalPathError>,
     ) -> Result<Self, PostgresSettingsError> {
-        let block = spec.postgres.as_ref().ok_or(PostgresSettingsError::Missing)?;
-        let schema = block.schema.as_deref().filter(|schema| !schema.is_empty());
-        let table =
-            Table::new(name("schema", schema.unwrap_or("public"))?, name("table", &block.table)?);
+        let table = table(spec)?;
         let dsn = Dsn::parse(credentials.get(DSN_KEYS).ok_or(PostgresSettingsError::NoDsn)?)?;
         let over = tls_override(&spec.common, credentials)?;
         let read = |path: &str| {
@@ -111,6 +109,30 @@ impl PostgresSettings {
     pub fn is_insecure(&self) -> bool {
         self.tls.is_insecure()
     }
+}
+
+/// The statements that make the tables of a sink.
+pub(crate) fn expected_ddl(spec: &DatabaseSinkSpec) -> Result<String, PostgresSettingsError> {
+    let table = table(spec)?;
+    Ok(format!("{};\n{};\n", table.create_items(), table.create_records()))
+}
+
+/// Whether a connection string lets somebody else answer in the server's
+/// place. For this no file of certificates has to be read.
+pub(crate) fn is_insecure(spec: &DatabaseSinkSpec, credentials: &Credentials) -> bool {
+    let dsn = credentials.get(DSN_KEYS).and_then(|text| Dsn::parse(text).ok());
+    let (Some(dsn), Ok(over)) = (dsn, tls_override(&spec.common, credentials)) else {
+        return false;
+    };
+    let unread = |_: &str| Ok::<_, Infallible>(String::new());
+    let policy = TlsPolicy::new((dsn.ssl, dsn.roots.as_ref()), &over, unread);
+    policy.is_ok_and(|policy| policy.is_insecure())
+}
+
+fn table(spec: &DatabaseSinkSpec) -> Result<Table, PostgresSettingsError> {
+    let block = spec.postgres.as_ref().ok_or(PostgresSettingsError::Missing)?;
+    let schema = block.schema.as_deref().filter(|schema| !schema.is_empty());
+    Ok(Table::new(name("schema", schema.unwrap_or("public"))?, name("table", &block.table)?))
 }
 
 fn read_to_string(path: &Path) -> Result<String, RootsError> {

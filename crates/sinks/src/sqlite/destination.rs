@@ -1,6 +1,7 @@
 //! One open file, which the pairs that write to it share.
 
 use std::{
+    ffi::OsStr,
     fs, io,
     path::{Path, PathBuf},
     time::Duration,
@@ -9,7 +10,7 @@ use std::{
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use super::{error::Fault, layout, shown};
-use crate::{progress::Progress, sink::SinkError, turn::Turns};
+use crate::{local::may_write, progress::Progress, sink::SinkError, turn::Turns};
 
 /// An SQLite file.
 ///
@@ -90,35 +91,78 @@ impl SqliteDestination {
         outcome
     }
 
-    fn open(&self) -> Result<Open, Fault> {
-        let unusable = |text: String| Fault::Ours(SinkError::Unusable(text));
-        let Some(name) = self.path.file_name() else {
-            return Err(unusable(format!("{} names no file", shown(&self.path))));
+    /// Looks at the file beside whoever has the turn, if there is one. Nothing
+    /// is made.
+    pub(super) fn look<T>(
+        &self,
+        action: &'static str,
+        work: impl FnOnce(Option<&Connection>, &Path) -> Result<T, Fault>,
+    ) -> Result<T, SinkError> {
+        let look = || {
+            let (directory, name) = self.place()?;
+            if !self.makes_directory {
+                is_there(directory)?;
+            }
+            if self.exists() {
+                let connection = self.connect(&directory.join(name), OpenFlags::empty())?;
+                return work(Some(&connection), &self.path);
+            }
+            let refused = |error: io::Error| {
+                unusable(format!("no file can be made in {}: {error}", shown(directory)))
+            };
+            may_write(directory).map_err(refused)?;
+            work(None, &self.path)
         };
-        let parent = self.path.parent().unwrap_or(Path::new(""));
-        let directory = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        look().map_err(|fault| fault.during(action, &self.path))
+    }
+
+    fn open(&self) -> Result<Open, Fault> {
+        let (directory, name) = self.place()?;
         if self.makes_directory {
             let refused = |error: io::Error| {
                 unusable(format!("cannot make the directory {}: {error}", shown(directory)))
             };
             fs::create_dir_all(directory).map_err(refused)?;
         }
-        if !directory.is_dir() {
-            return Err(unusable(format!("there is no directory {}", shown(directory))));
-        }
+        is_there(directory)?;
+        let path = directory.join(name);
+        let mut connection = self.connect(&path, OpenFlags::SQLITE_OPEN_CREATE)?;
+        prepare(&mut connection, &self.path)?;
+        Ok(Open { connection, file: file_id(&self.path) })
+    }
+
+    /// The directory and the name of the file.
+    fn place(&self) -> Result<(&Path, &OsStr), Fault> {
+        let Some(name) = self.path.file_name() else {
+            return Err(unusable(format!("{} names no file", shown(&self.path))));
+        };
         // With a directory in front, no name has a meaning of its own to SQLite.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(directory.join(name), flags)?;
+        let parent = self.path.parent().unwrap_or(Path::new(""));
+        let directory = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        Ok((directory, name))
+    }
+
+    fn connect(&self, path: &Path, more: OpenFlags) -> Result<Connection, Fault> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+        let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(self.patience)?;
         if connection.is_readonly("main")? {
             let error = ffi::Error::new(ffi::SQLITE_READONLY);
             return Err(rusqlite::Error::SqliteFailure(error, None).into());
         }
-        prepare(&mut connection, &self.path)?;
-        Ok(Open { connection, file: file_id(&self.path) })
+        Ok(connection)
     }
+}
+
+fn unusable(text: String) -> Fault {
+    Fault::Ours(SinkError::Unusable(text))
+}
+
+fn is_there(directory: &Path) -> Result<(), Fault> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    Err(unusable(format!("there is no directory {}", shown(directory))))
 }
 
 /// Sets the connection up, and the tables where they are missing.

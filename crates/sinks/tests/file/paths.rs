@@ -139,14 +139,23 @@ fn a_missing_directory_is_made_and_a_file_in_its_place_is_not_replaced() {
     let root = tempfile::tempdir().unwrap();
     let at = |name: &str| {
         let directory = Directory::at(root.path().join(name));
-        let pair = Pair::new(&directory, "web", tree());
-        block_on(pair.sink.probe())
+        let mut pair = Pair::new(&directory, "web", tree());
+        let said = block_on(pair.sink.probe());
+        (
+            said,
+            fs::exists(root.path().join(name)).is_ok_and(|is_there| is_there),
+            pair.export(all(&[])),
+        )
     };
-    let said = at("a/b").unwrap();
-    assert!(said.starts_with("files can be written to "), "{said}");
+    let (said, is_made, exported) = at("a/b");
+    assert!(said.unwrap().starts_with("files can be written to "));
+    assert!(!is_made, "a probe makes nothing");
+    exported.unwrap();
     fs::write(root.path().join("file"), "a person's").unwrap();
-    assert!(at("file").is_err());
-    assert!(at("file/below").is_err());
+    for name in ["file", "file/below"] {
+        let (said, _, exported) = at(name);
+        assert!(said.is_err() && exported.is_err());
+    }
 }
 
 #[test]

@@ -26,9 +26,35 @@ async fn a_probe_says_what_it_saw() {
 }
 
 #[tokio::test]
+async fn a_probe_makes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a/b.db");
+    let destination = SqliteDestination::new(&path).with_directory();
+    let said = SqliteSink::new(Arc::new(destination), "eu-1").probe().await.unwrap();
+    assert!(said.ends_with("b.db is not there yet"), "{said}");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    let file = File::new();
+    file.reader().execute_batch("CREATE TABLE mine (id)").unwrap();
+    let said = sink(&file.path()).probe().await.unwrap();
+    assert!(said.ends_with("the tables are not there yet"), "{said}");
+    assert_eq!(file.query("SELECT name FROM sqlite_master"), [["mine"]]);
+}
+
+#[tokio::test]
+async fn a_probe_does_not_wait_for_whoever_writes() {
+    let file = File::new();
+    let mut pair = file.pair("shop", "eu-1");
+    pair.all(&[]).await.unwrap();
+    let writer = file.reader();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    pair.sink.probe().await.unwrap();
+    writer.execute_batch("ROLLBACK").unwrap();
+}
+
+#[tokio::test]
 async fn commits_are_synchronised_and_readers_do_not_wait() {
     let file = File::new();
-    file.pair("shop", "eu-1").sink.probe().await.unwrap();
+    file.pair("shop", "eu-1").all(&[]).await.unwrap();
     assert_eq!(file.query("PRAGMA journal_mode"), [["wal"]]);
     let level = file.destination.turn("look", &crate::Progress::default(), |connection| {
         Ok(connection.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0))?)

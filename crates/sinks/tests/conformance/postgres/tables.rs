@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kollect_sinks::{Phase, Receipt, Wrote, conformance::Cluster};
+use kollect_sinks::{Phase, Receipt, SinkError, Wrote, conformance::Cluster};
 use kollect_testenv::Postgres;
 use serde_json::json;
 
@@ -249,4 +249,17 @@ async fn a_role_that_may_not_write_is_told_so_by_the_probe() {
     let error = sink.probe().await.unwrap_err();
     let cause = std::error::Error::source(&error).unwrap().to_string();
     assert!(cause.contains("GRANT DELETE ON"), "{cause}");
+}
+
+/// What was let in long ago says nothing about now.
+#[tokio::test]
+async fn a_probe_logs_in_anew() {
+    let Some(server) = Postgres::shared() else { return };
+    let database = Database::granted(server);
+    let Role::Writer(role) = &database.role else { return };
+    let sink = database.sink("eu-1", server.password()).unwrap();
+    sink.probe().await.unwrap();
+    database.ask(&format!("ALTER ROLE {role} PASSWORD 'another'")).unwrap();
+    let error = sink.probe().await.unwrap_err();
+    assert!(matches!(error, SinkError::Refused { .. }), "{error}");
 }
