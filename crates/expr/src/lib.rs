@@ -29,4 +29,4 @@ pub use eval::{EvalError, Reason};
 pub use json::{Json, Number};
 pub use program::Program;
 pub use projection::Projection;
-pub use reader::read;
+pub use reader::{error::ReadError, read};
