@@ -8,4 +8,5 @@ mod store {
     mod regressions;
     mod support;
     mod traces;
+    mod witness;
 }
