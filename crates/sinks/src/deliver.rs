@@ -24,7 +24,7 @@ use tokio::{
 use self::{
     context::Context,
     pair::{Command, Pair, PairSettings},
-    state::{PairKey, PairState},
+    state::{PairKey, PairState, SinkKey},
     stop::Stop,
 };
 use crate::sink::{Farewell, Receipt};
@@ -112,6 +112,11 @@ impl Delivery {
     /// How every pair is doing.
     pub fn states(&self) -> impl Iterator<Item = (&PairKey, watch::Receiver<PairState>)> {
         self.pairs.iter().map(|(key, handle)| (key, handle.state.clone()))
+    }
+
+    /// Whether a sink has failed so often that it is left alone.
+    pub fn is_left_alone(&self, sink: &SinkKey) -> bool {
+        self.context.breakers().is_open(sink)
     }
 
     /// Ends all pairs: nothing new begins, and exports that run may end within

@@ -111,6 +111,12 @@ impl Breakers {
         }
     }
 
+    /// Whether a sink is left alone, or on trial after that.
+    pub(super) fn is_open(&self, sink: &SinkKey) -> bool {
+        let breakers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        breakers.get(sink).is_some_and(|(breaker, _)| breaker.open.is_some())
+    }
+
     /// Forgets what is known about a sink, because it is another now.
     pub(super) fn forget(&self, sink: &SinkKey) {
         self.of(sink, |breaker| *breaker = Breaker::default());

@@ -96,8 +96,17 @@ impl Phase {
 pub struct Turn<'a> {
     pub work: Work,
     pub took: Duration,
-    /// The receipt, or the class of the failure and a text without secrets.
-    pub outcome: Result<&'a Receipt, (ErrorClass, &'a str)>,
+    pub outcome: Result<&'a Receipt, Failed<'a>>,
+}
+
+/// Why a turn has failed.
+#[derive(Clone, Copy, Debug)]
+pub struct Failed<'a> {
+    pub class: ErrorClass,
+    /// Whether the destination refused our credentials, or our right to it.
+    pub is_refused: bool,
+    /// Holds no secret.
+    pub message: &'a str,
 }
 
 /// What a pair does at its destination.

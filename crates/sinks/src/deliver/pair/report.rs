@@ -10,7 +10,7 @@ use kollect_inventory::{
 
 use super::{MOST_NAMED, Pair};
 use crate::{
-    deliver::state::{PairState, Phase, Turn, Work},
+    deliver::state::{Failed, PairState, Phase, Turn, Work},
     sink::{Receipt, RefusedRow},
 };
 
@@ -95,12 +95,20 @@ impl Pair {
         });
     }
 
-    pub(super) fn report(
-        &self,
-        work: Work,
-        took: Duration,
-        outcome: Result<&Receipt, (ErrorClass, &str)>,
-    ) {
+    pub(super) fn report(&self, work: Work, took: Duration, outcome: Result<&Receipt, Failed<'_>>) {
         self.context.observer.turned(&self.key, &Turn { work, took, outcome });
+    }
+
+    /// Says since when the copy is behind, if that is news. One that was never
+    /// complete is behind since the pair began.
+    pub(super) fn tell_lag(&mut self) {
+        let since = |(since, _): (Moment, Moment)| {
+            self.fresh.map_or(self.started, |fresh| fresh.max(since))
+        };
+        let behind = self.history.waiting.map(since);
+        if self.behind != Some(behind) {
+            self.behind = Some(behind);
+            self.context.observer.lags(&self.key, behind);
+        }
     }
 }

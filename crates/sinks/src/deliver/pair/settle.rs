@@ -12,7 +12,11 @@ use tokio::time::timeout;
 
 use super::{Attempt, CONFLICTS_WITHIN, Hold, MOST_CONFLICTS, Pair, attempt::Ended, sleep};
 use crate::{
-    deliver::{breaker::Call, state::Work, stop::Stop},
+    deliver::{
+        breaker::Call,
+        state::{Failed, Work},
+        stop::Stop,
+    },
     sink::{Farewell, Receipt, SinkError, Wrote},
 };
 
@@ -178,7 +182,9 @@ impl Pair {
             }
             Reaction::Fail(class) => {
                 let message = self.settings.scrub.error(error);
-                self.report(attempt.work, took, Err((class, &message)));
+                let is_refused = matches!(error, SinkError::Refused { .. });
+                let failed = Failed { class, is_refused, message: &message };
+                self.report(attempt.work, took, Err(failed));
                 self.failed(class, message);
                 Then::Rest
             }
@@ -217,8 +223,13 @@ impl Pair {
         );
         // Whoever wrote there has chosen its name.
         let message = self.settings.scrub.text(&message);
-        self.report(attempt.work, took, Err((ErrorClass::Terminal, &message)));
-        self.failed(ErrorClass::Terminal, message);
+        let class = ErrorClass::Terminal;
+        self.report(
+            attempt.work,
+            took,
+            Err(Failed { class, is_refused: false, message: &message }),
+        );
+        self.failed(class, message);
         Then::Rest
     }
 
