@@ -253,15 +253,12 @@ impl Follower {
             return Ok(Became::Row(upsert));
         }
         let Metadata { namespace, name, .. } = Metadata::of(bytes);
-        let became = match verdict {
-            Verdict::Fail(failure) => {
-                self.failed.fails(&namespace, &name, &failure.to_string());
-                Became::Failed
-            }
-            _ => {
-                self.failed.is_well(&namespace, &name);
-                Became::Nothing
-            }
+        let became = if let Verdict::Fail(failure) = verdict {
+            self.failed.fails(&namespace, &name, &failure.to_string());
+            Became::Failed
+        } else {
+            self.failed.is_well(&namespace, &name);
+            Became::Nothing
         };
         if of.is_none() {
             keeper.with(&mut |store| {

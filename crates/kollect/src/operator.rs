@@ -10,7 +10,9 @@ use std::{
 use anyhow::{Context, bail};
 use kollect_collect::{Place, connect};
 use kollect_extract::select::Defaults;
-use kollect_operator::{Contest, LEASE, Log, Settings, Surroundings, Terms, operate};
+use kollect_operator::{
+    Build, Contest, LEASE, Log, Metrics, Settings, Surroundings, Terms, operate,
+};
 use kollect_sinks::{Alone, Lease, LocalPaths};
 use kollect_validate::Policy;
 
@@ -25,6 +27,9 @@ use crate::{
 const NOT_YET: &str = "targets and inventories are reconciled; sinks are not probed, \
                        KollectConnectionTests are not run, and profile metrics, the webhook \
                        and the HTTP endpoint are not served by this build";
+
+/// What this program says it is.
+const BUILD: Build = Build { version: env!("CARGO_PKG_VERSION"), commit: env!("KOLLECT_COMMIT") };
 
 /// Reconciles until a signal comes.
 pub(crate) fn run(args: &OperatorArgs) -> anyhow::Result<ExitCode> {
@@ -43,7 +48,8 @@ pub(crate) fn run(args: &OperatorArgs) -> anyhow::Result<ExitCode> {
         log(NOT_YET);
         let Some(terms) = terms else {
             let lease = Arc::new(Alone::default());
-            let around = Surroundings { clock, lease, writer, log };
+            let metrics = Metrics::new(BUILD, Arc::clone(&clock) as _, None);
+            let around = Surroundings { clock, lease, writer, log, metrics };
             operate(client, settings(args), around, signalled()).await?;
             return Ok(ExitCode::SUCCESS);
         };
@@ -54,7 +60,8 @@ pub(crate) fn run(args: &OperatorArgs) -> anyhow::Result<ExitCode> {
         let contest = Arc::new(Contest::new(own, time, namespace, &identity, terms));
         let lease = Arc::clone(&contest);
         let mut held = Lease::held(&*contest);
-        let around = Surroundings { clock, lease, writer, log };
+        let metrics = Metrics::new(BUILD, Arc::clone(&clock) as _, Some(held.clone()));
+        let around = Surroundings { clock, lease, writer, log, metrics };
         let work = async {
             // Whoever waits for it may be told to stop meanwhile.
             tokio::select! {

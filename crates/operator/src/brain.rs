@@ -1,6 +1,7 @@
 //! Where all that changes comes together, and what follows is done.
 
 mod copies;
+mod count;
 mod farewell;
 mod say;
 mod views;
@@ -25,6 +26,7 @@ use tokio::{
 use self::{copies::Copies, farewell::Farewells, say::Speaker, views::Views};
 use crate::{
     eyes::{self, Sight},
+    metrics::Metrics,
     objects::{Name, News, Objects},
     plan::{self, Knowledge, Plan, Planner, target::Stance},
     secrets::{self, Secrets},
@@ -59,6 +61,7 @@ pub struct Surroundings {
     /// Random for each process.
     pub writer: String,
     pub log: Log,
+    pub metrics: Metrics,
 }
 
 /// Something that must go on has ended, by a bug.
@@ -74,10 +77,13 @@ pub async fn operate(
     stop: impl Future<Output = ()>,
 ) -> Result<(), Broken> {
     let start = around.clock.timestamp().as_microsecond();
-    let ledger = Ledger::new(Store::new(start));
+    let mut store = Store::new(start);
+    store.tell(around.metrics.witness());
+    let ledger = Ledger::new(store);
     let mut habits = settings.habits.clone();
     habits.confined_to.clone_from(&settings.watch_namespaces);
     habits.defaults.clone_from(&settings.defaults);
+    habits.meters = around.metrics.meters();
     let pace = habits.pace.clone();
     let collector = Collector::start(client.clone(), Kept(ledger.clone()), habits);
     let (told, news) = mpsc::unbounded_channel();
@@ -89,6 +95,7 @@ pub async fn operate(
     eyes::open(&mut tasks, (&client, &pace), &sight, &told, &around.log);
     let mut context = Context::new(ledger.clone(), Arc::clone(&around.clock), &around.writer);
     context.lease = Arc::clone(&around.lease);
+    context.observer = Arc::new(around.metrics.clone());
     let (heard, whispers) = mpsc::unbounded_channel();
     let brain = Brain {
         secrets: Secrets::new(client.clone(), pace, heard),
@@ -185,9 +192,11 @@ impl Brain {
         if !self.objects.are_listed(&sight.kinds(), |kind| sight.places(kind)) {
             return;
         }
+        let began = Instant::now();
         self.knowledge.namespaces.clone_from(&report.namespaces);
         self.look_for_profiles().await;
         let plan = self.planner.plan(&self.objects, &self.settings, &self.knowledge);
+        self.around.metrics.follow(&plan, &self.objects, &self.ledger);
         self.views.change_to(&plan, &self.ledger);
         self.order(&plan);
         self.settle(&plan, report);
@@ -200,6 +209,7 @@ impl Brain {
         let now = self.around.clock.timestamp();
         if *self.around.lease.held().borrow() {
             let said = say::statuses(&plan, self, report, now);
+            self.count(&plan, report, &said, began.elapsed());
             self.speaker.say(said);
         }
     }

@@ -13,7 +13,9 @@ mod plan;
 mod status;
 mod brain;
 mod lease;
+mod metrics;
 
 pub use brain::{Broken, Log, Surroundings, operate};
 pub use lease::{Contest, NAME as LEASE, Terms};
+pub use metrics::{Build, CONTENT_TYPE as METRICS_CONTENT_TYPE, Metrics};
 pub use settings::Settings;

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use jiff::Timestamp;
 use kollect_inventory::{ViewId, schedule::Pace};
 use kollect_sinks::{
     Delivery, Farewell, InventoryKey, Opener, PairKey, PairSettings, PairState, Receipt, Scrub,
@@ -150,6 +151,21 @@ impl Copies {
     pub(super) fn state(&self, key: &PairKey) -> Option<Result<PairState, Trouble>> {
         let state = self.running.get(key).map(|running| Ok(running.state.borrow().clone()));
         state.or_else(|| self.troubles.get(key).cloned().map(Err))
+    }
+
+    /// Why there is no pair, if it was to be one.
+    pub(super) fn trouble(&self, key: &PairKey) -> Option<&Trouble> {
+        self.troubles.get(key)
+    }
+
+    /// When each pair that runs was last known to be good.
+    pub(super) fn last_exports(&self) -> impl Iterator<Item = (PairKey, Option<Timestamp>)> {
+        self.running.iter().map(|(key, one)| (key.clone(), one.state.borrow().last_export))
+    }
+
+    /// Whether a sink has failed so often that it is left alone.
+    pub(super) fn is_left_alone(&self, sink: &SinkKey) -> bool {
+        self.delivery.is_left_alone(sink)
     }
 
     /// Whether it is not known yet how an inventory could be copied.

@@ -52,6 +52,28 @@ pub(super) struct Saying {
     wanted: Value,
 }
 
+impl Saying {
+    pub(super) fn key(&self) -> Key {
+        (self.kind, self.name.clone())
+    }
+
+    /// Whether a condition is true.
+    pub(super) fn is(&self, condition: &str) -> bool {
+        self.condition(condition).is_some_and(|one| one["status"] == "True")
+    }
+
+    /// Whether nothing is wrong that somebody has not asked for.
+    pub(super) fn is_well(&self) -> bool {
+        let degraded = self.condition("Degraded").filter(|one| one["status"] == "True");
+        degraded.is_none_or(|one| one["reason"] == "Suspended")
+    }
+
+    fn condition(&self, name: &str) -> Option<&Value> {
+        let mut conditions = self.wanted["conditions"].as_array().into_iter().flatten();
+        conditions.find(|one| one["type"] == name)
+    }
+}
+
 type Key = (Kind, Name);
 
 /// An object that was written to, and why that was not taken, if so.

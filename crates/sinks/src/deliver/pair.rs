@@ -107,8 +107,8 @@ pub(crate) struct Pair {
     acknowledged: Option<(Watermark, i64)>,
     /// When the last export was gathered that brought everything.
     fresh: Option<Moment>,
-    /// Since when the copy was last said to be behind, if anything was said.
-    behind: Option<Option<Moment>>,
+    /// Since when the copy was last said to be behind.
+    behind: Option<Moment>,
     /// Rows that the destination does not have because it refuses them.
     refused: BTreeMap<Identity<'static>, String>,
     /// When somebody else was found to have written.

@@ -106,8 +106,8 @@ impl Pair {
             self.fresh.map_or(self.started, |fresh| fresh.max(since))
         };
         let behind = self.history.waiting.map(since);
-        if self.behind != Some(behind) {
-            self.behind = Some(behind);
+        if self.behind != behind {
+            self.behind = behind;
             self.context.observer.lags(&self.key, behind);
         }
     }
