@@ -1,5 +1,6 @@
 //! What a changed row costs. The numbers are printed, and promise nothing.
 
+use kollect_inventory::Freshness;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -37,18 +38,18 @@ fn measure(recipe: Option<Recipe>) -> (u128, Vec<String>) {
             rows.collect()
         })
         .collect();
-    let mut began = Instant::now();
-    for (round, rows) in rounds.iter().enumerate() {
-        if round == 1 {
-            began = Instant::now();
-        }
+    let mut took = Vec::new();
+    for rows in &rounds {
         let list = scene.store.begin_list(partition);
+        let began = Instant::now();
         for row in rows {
-            scene.store.upsert(partition, kollect_inventory::Freshness { list, version: 1 }, row);
+            scene.store.upsert(partition, Freshness { list, version: 1 }, row);
         }
+        took.push(began.elapsed().as_nanos() / ROWS as u128);
     }
-    let took = began.elapsed().as_nanos() / (ROWS * ROUNDS) as u128;
-    (took, lines(&scene.series))
+    // The first round brings the rows; of the others, the one that nobody disturbed.
+    let best = took.into_iter().skip(1).min().unwrap_or_default();
+    (best, lines(&scene.series))
 }
 
 #[test]
