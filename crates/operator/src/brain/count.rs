@@ -46,6 +46,7 @@ impl Brain {
             };
             let judgement = Judged {
                 is_well: verdict.is_none_or(|verdict| verdict.is_well()),
+                is_pending: is_pending(known),
                 troubles: troubles(target.trouble.as_ref(), known),
                 references,
             };
@@ -127,6 +128,62 @@ fn troubles(trouble: Option<&Trouble>, report: Option<&TargetReport>) -> BTreeSe
     planned.into_iter().chain(gaps).collect()
 }
 
+fn is_pending(report: Option<&TargetReport>) -> bool {
+    report.is_none_or(|known| known.gaps.values().any(|gap| gap.reason == Reason::Pending))
+}
+
 fn is_denied(reason: &str) -> bool {
     reason.ends_with("Denied") || reason.ends_with("Forbidden")
+}
+
+#[cfg(test)]
+mod tests {
+    use kollect_collect::{Gap, Presence};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    fn report(gaps: &[(&str, Reason)]) -> TargetReport {
+        let gap = |(namespace, reason): &(&str, Reason)| {
+            let gap = Gap { reason: *reason, message: String::new(), since: Instant::now() };
+            ((*namespace).to_owned(), gap)
+        };
+        TargetReport {
+            kind: Presence::Unasked,
+            matched: BTreeSet::new(),
+            effective: BTreeSet::new(),
+            gaps: gaps.iter().map(gap).collect(),
+            is_settled: true,
+        }
+    }
+
+    #[track_caller]
+    fn check(trouble: Option<&'static str>, gaps: &[(&str, Reason)], expected: &[(Class, &str)]) {
+        let trouble = trouble.map(|reason| Trouble::new(reason, ""));
+        let found = troubles(trouble.as_ref(), Some(&report(gaps)));
+        let expected = expected.iter().map(|(class, word)| (*class, (*word).to_owned()));
+        assert_eq!(found, expected.collect());
+    }
+
+    #[test]
+    fn what_was_asked_for_and_what_is_about_to_be_known_is_no_trouble() {
+        check(None, &[], &[]);
+        check(Some("Suspended"), &[("", Reason::Pending)], &[]);
+        check(Some("Progressing"), &[("shop", Reason::Doubted)], &[]);
+    }
+
+    #[test]
+    fn a_trouble_has_the_class_of_what_can_be_done_about_it() {
+        check(Some("InvalidSpec"), &[], &[(Class::Terminal, "InvalidSpec")]);
+        check(Some("ScopeGVKDenied"), &[], &[(Class::Forbidden, "ScopeGVKDenied")]);
+        let gaps = [("a", Reason::Unreachable), ("b", Reason::NotServed)];
+        let expected = [(Class::Transient, "unreachable"), (Class::Terminal, "gvk-not-found")];
+        check(None, &gaps, &expected);
+    }
+
+    #[test]
+    fn many_namespaces_with_one_trouble_are_one() {
+        let gaps = ["a", "b", "c"].map(|namespace| (namespace, Reason::Forbidden));
+        check(None, &gaps, &[(Class::Forbidden, "forbidden")]);
+    }
 }

@@ -49,6 +49,9 @@ type Tally = BTreeMap<String, u64>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Judged {
     pub(crate) is_well: bool,
+    /// Whether it is being found out how it is. What was wrong before has not
+    /// ended then.
+    pub(crate) is_pending: bool,
     /// What is wrong now, each with a word that tells it from others.
     pub(crate) troubles: BTreeSet<(Class, String)>,
     /// References of each type, and what came of them.
@@ -128,7 +131,7 @@ impl Counts {
     pub(super) fn looked(&mut self, judged: BTreeMap<(Kind, Name), Judged>, took: Duration) {
         self.looks.add(&LOOKS, took);
         let mut before = std::mem::take(&mut self.troubles);
-        for (key, Judged { is_well, troubles, references }) in judged {
+        for (key, Judged { is_well, is_pending, mut troubles, references }) in judged {
             let kind = key.0.name();
             let (controller, result) =
                 (kind.to_lowercase(), if is_well { "success" } else { "failure" });
@@ -142,6 +145,9 @@ impl Counts {
             let known = before.remove(&key).unwrap_or_default();
             for (class, _) in troubles.difference(&known) {
                 *self.errors.entry((kind, *class)).or_default() += 1;
+            }
+            if is_pending {
+                troubles.extend(known);
             }
             self.troubles.insert(key, troubles);
         }

@@ -68,6 +68,7 @@ fn judged() -> BTreeMap<(Kind, Name), Judged> {
     let well = Judged { is_well: true, references: vec![("profile", "ok")], ..Judged::default() };
     let ill = Judged {
         is_well: false,
+        is_pending: false,
         troubles: [(Class::Terminal, "SinkNotFound".to_owned())].into(),
         references: vec![("database", "ok"), ("database", "not_found")],
     };

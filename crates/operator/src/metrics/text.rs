@@ -1,9 +1,9 @@
 //! The text that Prometheus reads, version 0.0.4 of its format.
 //!
-//! Written by hand: the crates that do it write OpenMetrics, which changes the
-//! names of counters in their declarations and forbids gauges whose name ends
-//! in `_total`; both are what dashboards know. It is less than a hundred lines,
-//! and labels that are known only at run time need nothing from a crate.
+//! Written by hand: the crates for it that are alive write OpenMetrics, which
+//! declares counters without their `_total` and has no place for gauges that
+//! end in it; both are what dashboards know. It is little, and labels whose
+//! names are known only at run time would get nothing from a crate.
 
 use std::fmt::Display;
 

@@ -79,6 +79,7 @@ fn a_trouble_counts_when_it_begins_and_again_when_it_comes_back() {
         let troubles = troubles.iter().map(|word| (Class::Forbidden, (*word).to_owned()));
         let judged = Judged {
             is_well: false,
+            is_pending: false,
             troubles: troubles.collect(),
             references: vec![("profile", "ok")],
         };
@@ -96,6 +97,22 @@ fn a_trouble_counts_when_it_begins_and_again_when_it_comes_back() {
     assert_eq!(references, ["{kind=\"KollectTarget\",ref_type=\"profile\",result=\"ok\"} 5"]);
     counts.looked(BTreeMap::new(), Duration::ZERO);
     assert!(counts.troubles.is_empty(), "what is gone is forgotten");
+}
+
+/// Who is refused asks whether he may, and is refused again.
+#[test]
+fn a_trouble_that_is_looked_into_has_not_ended() {
+    let mut counts = Counts::default();
+    let trouble = || BTreeSet::from([(Class::Forbidden, "a".to_owned())]);
+    for (is_pending, troubles) in
+        [(false, trouble()), (true, BTreeSet::new()), (true, BTreeSet::new()), (false, trouble())]
+    {
+        let judged = Judged { is_pending, troubles, ..Judged::default() };
+        let judged = BTreeMap::from([((Kind::ClusterTarget, Name::new("", "t")), judged)]);
+        counts.looked(judged, Duration::ZERO);
+    }
+    let errors = shown(&counts, "kollect_reconcile_errors_total");
+    assert_eq!(errors, ["{kind=\"KollectClusterTarget\",error_class=\"forbidden\"} 1"]);
 }
 
 /// A counter that appears with its first error shows no increase.

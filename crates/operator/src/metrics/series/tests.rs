@@ -107,6 +107,32 @@ fn targets_of_one_profile_add_up_and_profiles_of_one_name_do_not_meet() {
 }
 
 #[test]
+fn a_target_that_two_inventories_hold_counts_once() {
+    use kollect_inventory::Dedupe;
+    let mut scene = Scene::of(&[("web", recipe(json!([])), &["t"])]);
+    let partition = scene.store.join(&support::partition(&target("t"), "shop"));
+    let views = [Dedupe::KeepAll, Dedupe::ByUid].map(|dedupe| scene.store.add_view(dedupe));
+    scene.store.attach(views[0], partition);
+    scene.put("t", "a", &json!({"n": 5}));
+    scene.store.attach(views[1], partition);
+    scene.put("t", "a", &json!({"n": 6}));
+    let sums = |scene: &Scene| {
+        let lines = lines(&scene.series);
+        lines.iter().skip(1).filter_map(|line| line.rsplit(' ').next()?.parse().ok()).collect()
+    };
+    let sums_are = |scene: &Scene, expected: &[u64]| {
+        let found: Vec<u64> = sums(scene);
+        assert_eq!(found, expected);
+    };
+    sums_are(&scene, &[1, 6]);
+    scene.store.remove_view(views[1]);
+    scene.store.detach(views[0], partition);
+    sums_are(&scene, &[1, 6]);
+    scene.store.withdraw(partition);
+    sums_are(&scene, &[0]);
+}
+
+#[test]
 fn what_admission_refuses_is_left_out_and_not_shown_twice() {
     let metrics = json!([
         {"name": "object_count", "path": "n"},
