@@ -43,6 +43,7 @@ use crate::{
     collector::census::{Census, Roll},
     discovery::Catalogue,
     intake::{FailedObject, Keeper},
+    meters::Meters,
     rights::{Answer, Right},
     watch::pace::Pace,
 };
@@ -96,6 +97,8 @@ pub struct Habits {
     /// How often kinds are looked up: at least so often while one is missing,
     /// and so often otherwise.
     pub look_up: (Duration, Duration),
+    /// Where it is counted what happens.
+    pub meters: Meters,
 }
 
 impl Default for Habits {
@@ -109,6 +112,7 @@ impl Default for Habits {
             definite: seconds(60),
             roll_call: seconds(30),
             look_up: (seconds(10), seconds(300)),
+            meters: Meters::default(),
         }
     }
 }

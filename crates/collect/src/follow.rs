@@ -7,13 +7,15 @@ use std::{
 };
 
 use kollect_extract::{Failure, Verdict, select::Namespace};
-use kollect_inventory::{Sweep, TargetKey, ViewId};
+use kollect_inventory::{Sweep, TargetKey, Upsert, ViewId};
+use tokio::time::Instant;
 
 use crate::{
     assignment::Assignment,
     failed::Failed,
     intake::{FailedObject, Keeper},
-    places::{Metadata, Numbers, Places},
+    meters::{Became, Flow},
+    places::{Astray, Metadata, Numbers, Places},
     watch::{Event, Garbled, Listener, line::is_whole},
 };
 
@@ -40,6 +42,7 @@ struct Circle<K> {
     /// The running list of the watch itself.
     list: Run,
     is_in_trouble: bool,
+    flow: Arc<Flow>,
 }
 
 /// An assignment, and where its rows go.
@@ -87,8 +90,14 @@ impl<K: Keeper> Follow<K> {
     /// For nobody yet; `universe` is what is known of namespaces.
     pub fn new(keeper: K, universe: Arc<BTreeMap<String, Namespace>>) -> Self {
         let (followers, list) = (BTreeMap::new(), Run::default());
-        let circle = Circle { keeper, universe, followers, list, is_in_trouble: false };
+        let flow = Arc::default();
+        let circle = Circle { keeper, universe, followers, list, is_in_trouble: false, flow };
         Self(Arc::new(Mutex::new(circle)))
+    }
+
+    /// Counts there what comes from now on.
+    pub(crate) fn counts(&self, flow: Arc<Flow>) {
+        self.lock().flow = flow;
     }
 
     /// Follows for an assignment, too, in these namespaces (one that is empty
@@ -217,39 +226,46 @@ impl Follower {
         universe: &BTreeMap<String, Namespace>,
         bytes: &[u8],
         of: Option<&Numbers>,
-    ) -> Result<(), Garbled> {
+    ) -> Result<Became, Garbled> {
         let examine = || self.places.examine(&self.assignment, universe, bytes, of);
         // A bug that one object meets must not end the watch of all others.
         let (verdict, spot) = catch_unwind(AssertUnwindSafe(examine)).unwrap_or_else(|_| {
             let Metadata { namespace, resource_version, .. } = Metadata::of(bytes);
             let bug = Failure::Object("a bug in Kollect".to_owned());
-            (Verdict::Fail(bug), self.places.place(of, &namespace, &resource_version))
+            let spot = self.places.place(of, &namespace, &resource_version);
+            (Verdict::Fail(bug), spot.ok_or(Astray::Unplaced))
         });
         if matches!(verdict, Verdict::Fail(Failure::Object(_))) && !is_whole(bytes) {
             return Err(Garbled);
         }
-        let Some(spot) = spot else { return Ok(()) };
+        let spot = match spot {
+            Ok(spot) => spot,
+            Err(Astray::Elsewhere) => return Ok(Became::Elsewhere),
+            Err(Astray::Unplaced) => return Ok(Became::Nothing),
+        };
         if let Verdict::Keep { row, .. } = &verdict {
             if !self.failed.is_empty() {
                 let identity = row.identity();
                 self.failed.is_well(&identity.namespace, &identity.name);
             }
-            keeper.with(&mut |store| {
-                store.upsert(spot.partition, spot.freshness, row);
-            });
-            return Ok(());
+            let mut upsert = Upsert::Foreign;
+            keeper.with(&mut |store| upsert = store.upsert(spot.partition, spot.freshness, row));
+            return Ok(Became::Row(upsert));
         }
         let Metadata { namespace, name, .. } = Metadata::of(bytes);
-        match verdict {
-            Verdict::Fail(failure) => self.failed.fails(&namespace, &name, &failure.to_string()),
-            _ => self.failed.is_well(&namespace, &name),
-        }
+        let became = if let Verdict::Fail(failure) = verdict {
+            self.failed.fails(&namespace, &name, &failure.to_string());
+            Became::Failed
+        } else {
+            self.failed.is_well(&namespace, &name);
+            Became::Nothing
+        };
         if of.is_none() {
             keeper.with(&mut |store| {
                 store.delete(spot.partition, spot.freshness, &name);
             });
         }
-        Ok(())
+        Ok(became)
     }
 }
 
@@ -257,17 +273,17 @@ impl<K: Keeper> Circle<K> {
     /// What is garbled is so for all, and so the first one says it before
     /// anything has been changed.
     fn put(&mut self, bytes: &[u8], of: Option<&Run>) -> Result<(), Garbled> {
-        let Self { keeper, universe, followers, .. } = self;
+        let began = Instant::now();
+        let Self { keeper, universe, followers, flow, .. } = self;
         for (target, follower) in followers {
-            match of {
-                None => follower.put(keeper, universe, bytes, None)?,
-                Some(run) => {
-                    if let Some(numbers) = run.0.get(target) {
-                        follower.put(keeper, universe, bytes, Some(numbers))?;
-                    }
-                }
+            let numbers = of.map(|run| run.0.get(target));
+            // A list that is not for the target says nothing about it.
+            if numbers != Some(None) {
+                let became = follower.put(keeper, universe, bytes, numbers.flatten())?;
+                flow.became(target, became);
             }
         }
+        flow.object(began.elapsed());
         Ok(())
     }
 
@@ -276,6 +292,7 @@ impl<K: Keeper> Circle<K> {
         if name.is_empty() && !is_whole(bytes) {
             return Err(Garbled);
         }
+        let began = Instant::now();
         for follower in self.followers.values_mut() {
             if let Some(spot) = follower.places.spot(&namespace, &resource_version) {
                 follower.failed.is_well(&namespace, &name);
@@ -284,6 +301,7 @@ impl<K: Keeper> Circle<K> {
                 });
             }
         }
+        self.flow.object(began.elapsed());
         Ok(())
     }
 
@@ -315,6 +333,7 @@ impl<K: Keeper> Circle<K> {
     }
 
     fn end(&mut self, run: &Run, version: &str, sweep: Sweep) {
+        self.flow.list_ended();
         for (target, numbers) in &run.0 {
             let Some(follower) = self.followers.get_mut(target) else { continue };
             let newest = follower.places.newest_of(numbers);

@@ -86,7 +86,7 @@ impl<'a, S: Keeper + ?Sized> Intake<'a, S> {
         let (verdict, spot) =
             self.places.examine(self.assignment, self.universe, bytes, Some(&self.numbers));
         match (verdict, spot) {
-            (Verdict::Keep { row, redacted }, Some(spot)) => {
+            (Verdict::Keep { row, redacted }, Ok(spot)) => {
                 self.tally.rows += 1;
                 self.tally.hidden += redacted.total() as u64;
                 self.keeper.with(&mut |store| {

@@ -29,6 +29,7 @@ mod connect;
 mod discovery;
 mod rights;
 mod watch_set;
+mod meters;
 mod list;
 mod split;
 mod ask;
@@ -56,6 +57,7 @@ pub use manifest::{
     files::read,
     node::{Position, Step},
 };
+pub use meters::{DISPATCH_BOUNDS, Dispatches, Meters, WatchCounts, WatchKey};
 pub use split::{Frame, ListMeta, SplitError, Splitter};
 pub use survey::{Progress, Survey, Unlisted};
 pub use watch::{

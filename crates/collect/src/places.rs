@@ -26,6 +26,15 @@ struct Place {
 /// has begun is no longer a part of it.
 pub(crate) type Numbers = BTreeMap<String, ListNumber>;
 
+/// Why an object belongs nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Astray {
+    /// Its namespace is none of these places.
+    Elsewhere,
+    /// It is no news, or nobody could read where it belongs.
+    Unplaced,
+}
+
 /// Where an object belongs, and how new it is there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
@@ -121,18 +130,20 @@ impl Places {
     }
 
     /// Makes what becomes of an object, and says where it belongs if that is
-    /// one of these places and it is news there.
+    /// one of these places and it is news there, or else why it does not.
     pub(crate) fn examine(
         &self,
         assignment: &Assignment,
         universe: &BTreeMap<String, Namespace>,
         bytes: &[u8],
         of: Option<&Numbers>,
-    ) -> (Verdict, Option<Spot>) {
-        let mut spot = None;
+    ) -> (Verdict, Result<Spot, Astray>) {
+        let mut spot = Err(Astray::Unplaced);
         let verdict = assignment.plan().examine(bytes, |header: &Header<'_>| {
-            spot = self.place(of, header.namespace, header.resource_version);
-            spot.map(|_| universe.get(header.namespace))
+            let is_here = || self.0.contains_key(header.namespace);
+            let astray = || if is_here() { Astray::Unplaced } else { Astray::Elsewhere };
+            spot = self.place(of, header.namespace, header.resource_version).ok_or_else(astray);
+            spot.ok().map(|_| universe.get(header.namespace))
         });
         (verdict, spot)
     }

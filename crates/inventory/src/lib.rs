@@ -31,4 +31,4 @@ pub use change::{
 pub use digest::Digest;
 pub use key::{CursorId, Freshness, ListNumber, PartitionId, PartitionKey, TargetKey, ViewId};
 pub use row::{Identity, Row, RowHash, sort};
-pub use store::{Coverage, Dedupe, Delete, Shard, Store, Sweep, Upsert};
+pub use store::{Coverage, Dedupe, Delete, Shard, Store, Sweep, Upsert, Witness};

@@ -14,6 +14,7 @@ mod dedupe;
 mod cursor;
 mod gather;
 mod tombstones;
+mod witness;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -34,6 +35,7 @@ use crate::{
 pub use self::{
     partition::{Coverage, Sweep},
     view::{Dedupe, Shard},
+    witness::Witness,
 };
 
 /// Rows, partitions, views and cursors.
@@ -51,6 +53,7 @@ pub struct Store {
     /// How many tombstones there were when they were last sifted.
     sifted: usize,
     woken: BTreeSet<CursorId>,
+    witness: Option<Box<dyn Witness>>,
     rows: usize,
     sequence: i64,
     lists: u32,
@@ -101,6 +104,7 @@ impl Store {
             tombstones: VecDeque::new(),
             sifted: 0,
             woken: BTreeSet::new(),
+            witness: None,
             rows: 0,
             sequence: start,
             lists: 0,
@@ -282,10 +286,13 @@ impl Store {
     }
 
     /// Keeps numbers and digests of the partition and its views up to date,
-    /// and tells deduplicated views.
+    /// and tells deduplicated views and the witness.
     fn recount(&mut self, partition: PartitionId, old: Option<&Row>, new: Option<&Row>) {
         let Some(home) = self.partitions.get_mut(&partition.0) else { return };
         home.content.change(old, new);
+        if let Some(witness) = &mut self.witness {
+            witness.sees(&home.key, old, new);
+        }
         for at in 0..home.views.len() {
             let home = self.partitions.get(&partition.0);
             if let Some(view) = home.and_then(|home| home.views.get(at)).copied() {

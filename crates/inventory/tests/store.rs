@@ -8,4 +8,6 @@ mod store {
     mod regressions;
     mod support;
     mod traces;
+    #[cfg(test)]
+    mod witness;
 }

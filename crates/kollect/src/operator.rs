@@ -12,7 +12,8 @@ use std::{env, pin::Pin, process::ExitCode, sync::Arc};
 use anyhow::{Context, bail};
 use kollect_collect::{Place, connect};
 use kollect_operator::{
-    Contest, Health, LEASE, MetricsText, Settings, Standing, Surroundings, Terms, Vitals, operate,
+    Build, Contest, Health, LEASE, Metrics, MetricsText, Settings, Standing, Surroundings, Terms,
+    Vitals, operate,
 };
 use kollect_sinks::{Alone, Lease};
 use kube::Client;
@@ -30,6 +31,9 @@ use crate::{
 };
 
 const SERVER_ENDED: &str = "a server has ended by a bug in Kollect";
+
+/// What this program says it is.
+const BUILD: Build = Build { version: RELEASE, commit: COMMIT };
 
 /// Reconciles until a signal comes.
 pub(crate) fn run(args: &OperatorArgs) -> ExitCode {
@@ -107,8 +111,9 @@ impl Process {
         let lease = Arc::new(Alone::default());
         let health = self.health(None);
         let Self { client, settings, clock, vitals, ports, stop } = self;
-        let served = ports.serve(health, metrics(lease.held()), &client);
-        let around = Surroundings { clock, lease, writer: writer(), vitals };
+        let metrics = Metrics::new(BUILD, Arc::clone(&clock) as _, None);
+        let served = ports.serve(health, page(&metrics), &client);
+        let around = Surroundings { clock, lease, writer: writer(), vitals, metrics };
         tokio::select! {
             ended = operate(client.clone(), settings, around, stop) => Ok(ended?),
             () = served => bail!(SERVER_ENDED),
@@ -126,9 +131,10 @@ impl Process {
         let health = self.health(Some(contest.standing()));
         let Self { client, settings, clock, vitals, ports, mut stop } = self;
         let mut held = Lease::held(&*contest);
-        let served = ports.serve(health, metrics(held.clone()), &client);
+        let metrics = Metrics::new(BUILD, Arc::clone(&clock) as _, Some(held.clone()));
+        let served = ports.serve(health, page(&metrics), &client);
         let lease = Arc::clone(&contest);
-        let around = Surroundings { clock, lease, writer, vitals };
+        let around = Surroundings { clock, lease, writer, vitals, metrics };
         let work = async {
             // Whoever waits for it may be told to stop meanwhile.
             tokio::select! {
@@ -153,17 +159,8 @@ impl Process {
     }
 }
 
-/// What the metrics' page shows.
-fn metrics(held: watch::Receiver<bool>) -> MetricsText {
-    Arc::new(move || {
-        let is_leader = u8::from(*held.borrow());
-        format!(
-            "# HELP kollect_build_info What this process was built from.\n\
-             # TYPE kollect_build_info gauge\n\
-             kollect_build_info{{version=\"{RELEASE}\",commit=\"{COMMIT}\",built=\"{BUILT}\"}} 1\n\
-             # HELP leader_election_master_status Whether this process holds the lease.\n\
-             # TYPE leader_election_master_status gauge\n\
-             leader_election_master_status{{name=\"{LEASE}\"}} {is_leader}\n"
-        )
-    })
+/// What the page of metrics says.
+fn page(metrics: &Metrics) -> MetricsText {
+    let metrics = metrics.clone();
+    Arc::new(move || metrics.text())
 }

@@ -1,6 +1,7 @@
 //! Where all that changes comes together, and what follows is done.
 
 mod copies;
+mod count;
 mod events;
 mod facts;
 mod farewell;
@@ -28,6 +29,7 @@ use tokio::{
 use self::{copies::Copies, farewell::Farewells, journal::Journal, say::Speaker, views::Views};
 use crate::{
     eyes::{self, Sight},
+    metrics::Metrics,
     objects::{Name, News, Objects},
     plan::{self, Knowledge, Plan, Planner, target::Stance},
     probes::Probes,
@@ -62,6 +64,7 @@ pub struct Surroundings {
     pub writer: String,
     /// Where it is told how the work goes.
     pub vitals: Arc<Vitals>,
+    pub metrics: Metrics,
 }
 
 /// Something that must go on has ended, by a bug.
@@ -77,10 +80,13 @@ pub async fn operate(
     stop: impl Future<Output = ()>,
 ) -> Result<(), Broken> {
     let start = around.clock.timestamp().as_microsecond();
-    let ledger = Ledger::new(Store::new(start));
+    let mut store = Store::new(start);
+    store.tell(around.metrics.witness());
+    let ledger = Ledger::new(store);
     let mut habits = settings.habits.clone();
     habits.confined_to.clone_from(&settings.watch_namespaces);
     habits.defaults.clone_from(&settings.defaults);
+    habits.meters = around.metrics.meters();
     let pace = habits.pace.clone();
     let collector = Collector::start(client.clone(), Kept(ledger.clone()), habits);
     let (told, news) = mpsc::unbounded_channel();
@@ -95,11 +101,12 @@ pub async fn operate(
     eyes::open(&mut tasks, (&client, &pace), &sight, &told);
     let mut context = Context::new(ledger.clone(), Arc::clone(&around.clock), &around.writer);
     context.lease = Arc::clone(&around.lease);
+    context.observer = Arc::new(around.metrics.clone());
     let (heard, whispers) = mpsc::unbounded_channel();
     let copies = Copies::new(&settings, Delivery::new(context));
     let brain = Brain {
         secrets: Secrets::new(client.clone(), pace, heard),
-        probes: Probes::new(copies.opener(), Arc::clone(&around.clock)),
+        probes: Probes::new(copies.opener(), Arc::clone(&around.clock), around.metrics.clone()),
         copies,
         speaker: Speaker::new(client.clone()),
         journal: Journal::default(),
@@ -262,6 +269,7 @@ impl Brain {
             self.around.vitals.tell(Progress::Listing(unlisted));
             return;
         }
+        let began = Instant::now();
         if self.knowledge.namespaces != report.namespaces {
             self.knowledge.namespaces.clone_from(&report.namespaces);
             self.plan = None;
@@ -280,6 +288,7 @@ impl Brain {
             self.probes.change_to(&plan, &self.secrets);
             self.speaker.tend(&plan, &self.probes, now);
             let said = facts::statuses(&plan, self, report, now);
+            self.count(&plan, report, &said, began.elapsed());
             self.journal.look(&plan, &said, &self.copies);
             self.speaker.say(said, is_at_rest);
         }
@@ -292,6 +301,7 @@ impl Brain {
             return Arc::clone(plan);
         }
         let plan = Arc::new(self.planner.plan(&self.objects, &self.settings, &self.knowledge));
+        self.around.metrics.follow(&plan, &self.objects, &self.ledger);
         self.views.change_to(&plan, &self.ledger);
         self.order(&plan);
         self.secrets.want(&plan.secrets());

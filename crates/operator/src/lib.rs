@@ -16,9 +16,11 @@ mod brain;
 mod lease;
 mod vitals;
 mod serve;
+mod metrics;
 
 pub use brain::{Broken, Surroundings, operate};
 pub use lease::{Contest, NAME as LEASE, Standing, Terms};
+pub use metrics::{Build, Metrics};
 pub use serve::{
     Port,
     address::{Address, AddressError},

@@ -25,6 +25,7 @@ use self::{
     trial::{Obstacle, Step, Trial, Verdict},
 };
 use crate::{
+    metrics::Metrics,
     objects::Name,
     plan::{
         Plan, Trouble,
@@ -68,6 +69,7 @@ pub(crate) struct Insight {
 pub(crate) struct Probes {
     opener: Arc<Opener>,
     clock: Arc<dyn Clock>,
+    metrics: Metrics,
     running: JoinSet<(Outcome, Duration)>,
     whose: HashMap<Id, (Whose, Ticket)>,
     last: Ticket,
@@ -84,10 +86,11 @@ enum Whose {
 }
 
 impl Probes {
-    pub(crate) fn new(opener: Arc<Opener>, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(opener: Arc<Opener>, clock: Arc<dyn Clock>, metrics: Metrics) -> Self {
         Self {
             opener,
             clock,
+            metrics,
             running: JoinSet::new(),
             whose: HashMap::new(),
             last: 0,
@@ -216,10 +219,12 @@ impl Probes {
         (spec, credentials): (&SinkSpec, &Credentials),
     ) {
         let (opener, clock) = (Arc::clone(&self.opener), Arc::clone(&self.clock));
+        let metrics = self.metrics.clone();
         let (key, spec, credentials) = (key.clone(), spec.clone(), credentials.clone());
         let task = self.running.spawn(async move {
             let since = clock.moment();
             let outcome = probe(&opener, &key, &spec, &credentials).await;
+            metrics.probed(spec.backend(), outcome.is_ok());
             (outcome, clock.moment().saturating_sub(since))
         });
         self.whose.insert(task.id(), (whose, self.last));

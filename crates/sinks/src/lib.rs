@@ -49,7 +49,7 @@ pub use deliver::{
     pair::{PairSettings, Unit},
     pool::Pool,
     scrub::Scrub,
-    state::{Family, PairKey, PairState, Phase, SinkKey, Turn, Work},
+    state::{Failed, Family, PairKey, PairState, Phase, SinkKey, Turn, Work},
 };
 pub use file::{FileSink, destination::FileDestination};
 #[cfg(feature = "git")]

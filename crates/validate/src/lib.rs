@@ -29,6 +29,7 @@ mod sink;
 mod set;
 
 pub use object::{Kind, Object};
+pub use profile::is_metric_label;
 pub use report::{FieldPath, Problem, Report, Segment, Violation, Warning};
 pub use rule::Rule;
 pub use set::{Reference, references};

@@ -209,19 +209,22 @@ fn metrics_refer_to_attributes(spec: &ProfileSpec, report: &mut Report) {
             let path = path.field("labels").index(at);
             if !known(label) {
                 report.invalid(Rule::Pro13, path, label, absent);
-            } else if !is_prometheus_label(label) {
+            } else if !is_metric_label(label) {
                 let detail = "must be letters, digits and underscores, not begin with a digit \
-                    or two underscores, and not be profile, gvk or series";
+                    or two underscores, and not be profile, profile_namespace, gvk or series";
                 report.invalid(Rule::Pro14, path, label, detail);
             }
         }
     }
 }
 
-fn is_prometheus_label(text: &str) -> bool {
+/// Whether an attribute of this name may be a label of a series: Prometheus
+/// takes it, and no series has it anyway.
+pub fn is_metric_label(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.chars().all(inner)
+        && !text.is_empty()
         && !text.starts_with(|c: char| c.is_ascii_digit())
         && !text.starts_with("__")
-        && !["profile", "gvk", "series"].contains(&text)
+        && !["profile", "profile_namespace", "gvk", "series"].contains(&text)
 }

@@ -228,7 +228,10 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
             .send_if_modified(|known| std::mem::replace(known, is_missing) != is_missing);
         self.hold(&order, &placements, &namespaces.universe);
         let set = self.watch_set(&order, &placements);
+        let known = set.matter.iter().filter(|right| self.rights.of(right).is_some()).count();
         let due = self.rights.due(&set.matter, now);
+        self.habits.meters.looked_up(known, due.len());
+        self.habits.meters.watch(set.posts.keys());
         scouts::ask(&mut self.tasks, &self.common.client, &due, &self.common.inputs);
         self.man(&order, &set, &namespaces.universe);
         self.recovered.clear();
@@ -317,6 +320,7 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
                 let everywhere = crate::rights::Right { namespace: None, ..post.right.clone() };
                 let before = leaving.remove(&everywhere).unwrap_or_default();
                 let follow = Follow::new(self.holdings.keeper().clone(), Arc::clone(universe));
+                follow.counts(self.habits.meters.of(post));
                 follow.serve(&members);
                 self.stand(post, duty, follow, before);
             }

@@ -301,6 +301,7 @@ impl Store {
         if let Some(home) = self.partitions.get(&partition.0) {
             self.by_key.remove(&home.key);
         }
+        self.tell_all_gone(partition);
         self.discard(partition);
     }
 

@@ -12,6 +12,7 @@ use super::{
     destination::Destination,
     model::{self, Model},
     support::{partition, row},
+    witness::Told,
 };
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
@@ -113,6 +114,7 @@ struct Listing {
 /// The cluster, the store, the model, and where copies go.
 struct World {
     store: Store,
+    told: Told,
     model: Model,
     keys: Vec<PartitionKey>,
     /// What there really is: name → version and row.
@@ -137,6 +139,8 @@ fn view_of(cursor: usize) -> usize {
 impl World {
     fn new(leftovers: &[(usize, usize, u32)], settled: bool) -> Self {
         let mut store = Store::new(1_000);
+        let told = Told::default();
+        store.tell(Box::new(told.clone()));
         let mut model = Model::default();
         let keys: Vec<_> = ["alpha", "beta", "gamma"]
             .iter()
@@ -161,6 +165,7 @@ impl World {
         }
         Self {
             store,
+            told,
             model,
             keys,
             cluster: BTreeMap::new(),
@@ -427,6 +432,16 @@ impl World {
             let found = self.store.partition(key).map(|id| self.store.content(id));
             let rows: Vec<_> = expected.rows.values().map(|(_, row)| row.clone()).collect();
             assert_eq!(found, Some(model::content(&rows)), "{key}");
+            let rows = expected.rows.iter().map(|(name, (_, row))| (name.clone(), row.clone()));
+            assert_eq!(self.told.rows(key), rows.collect(), "{key}: the witness knows others");
+        }
+        let is_there = |key: &PartitionKey| self.model.partitions.contains_key(key);
+        assert!(self.told.partitions().iter().all(is_there), "the witness was not told of an end");
+        for target in ["alpha", "beta", "gamma"] {
+            let mut rows = 0;
+            self.store.each_row_of(&partition(target, "").target, |_| rows += 1);
+            let mine = self.model.partitions.iter().filter(|(key, _)| key.target.name == target);
+            assert_eq!(rows, mine.map(|(_, one)| one.rows.len()).sum::<usize>(), "{target}");
         }
         for (at, view) in self.views.iter().enumerate() {
             let rows = self.model.rows(at);

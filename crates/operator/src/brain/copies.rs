@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use jiff::Timestamp;
 use kollect_inventory::{ViewId, schedule::Pace};
 use kollect_sinks::{
     Delivery, Farewell, InventoryKey, Opener, PairKey, PairSettings, PairState, Receipt, Scrub,
@@ -168,6 +169,16 @@ impl Copies {
     pub(super) fn are_broken(&self) -> bool {
         let may_heal = |trouble: &Trouble| trouble.reason == "ExportTerminal";
         self.troubles.values().any(may_heal)
+    }
+
+    /// Why there is no pair, if it was to be one.
+    pub(super) fn trouble(&self, key: &PairKey) -> Option<&Trouble> {
+        self.troubles.get(key)
+    }
+
+    /// When each pair that runs was last known to be good.
+    pub(super) fn last_successes(&self) -> impl Iterator<Item = (PairKey, Option<Timestamp>)> {
+        self.running.iter().map(|(key, one)| (key.clone(), one.state.borrow().last_success))
     }
 
     /// Whether a sink has failed so often that it is left alone.

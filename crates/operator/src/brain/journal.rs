@@ -63,7 +63,7 @@ impl Journal {
                     let (reason, message) = (reason.to_owned(), message.to_owned());
                     State::Wrong(Fault { reason, class: None, message })
                 }
-                None if saying.is_ready() => State::Well,
+                None if saying.is("Ready") => State::Well,
                 None => State::Unclear,
             };
             now.insert(Subject::Target(kind, name), state);

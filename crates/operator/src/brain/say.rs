@@ -47,7 +47,7 @@ pub(super) struct Saying {
 }
 
 impl Saying {
-    fn key(&self) -> Key {
+    pub(super) fn key(&self) -> Key {
         (self.object.kind(), Name::of(&self.object))
     }
 
@@ -67,8 +67,14 @@ impl Saying {
         Some((bad["reason"].as_str()?, bad["message"].as_str()?))
     }
 
-    pub(super) fn is_ready(&self) -> bool {
-        self.condition("Ready").is_some()
+    /// Whether a condition holds.
+    pub(super) fn is(&self, condition: &str) -> bool {
+        self.condition(condition).is_some()
+    }
+
+    /// Whether nothing is wrong that somebody has not asked for.
+    pub(super) fn is_well(&self) -> bool {
+        self.degraded().is_none_or(|(reason, _)| reason == "Suspended")
     }
 
     /// A condition that holds.
@@ -228,23 +234,21 @@ impl Speaker {
     }
 
     /// Takes finalizers from an object, or gives it one, unless another write
-    /// is on its way.
+    /// is on its way, or the same was just tried in vain.
     fn finalize(
         &mut self,
         object: &Arc<Object>,
         (take, give): (&[&str], Option<&str>),
         event: Option<Event>,
     ) {
-        if self.busy.contains(&(object.kind(), Name::of(object))) {
-            return;
-        }
+        let Some(key) = self.may_tend(object) else { return };
         let meta = object.meta();
         let kept = meta.finalizers.iter().flatten().map(String::as_str);
         let kept = kept.filter(|one| !take.contains(one)).chain(give);
         let body = json!({"metadata": {
             "finalizers": kept.collect::<Vec<_>>(), "resourceVersion": meta.resource_version,
         }});
-        let uri = path(&resource(object.kind()), &Name::of(object));
+        let uri = path(&resource(key.0), &key.1);
         let events = event.into_iter().collect();
         self.send(object, (uri, "application/merge-patch+json", body), events);
     }

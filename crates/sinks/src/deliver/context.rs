@@ -56,6 +56,8 @@ impl Lease for Alone {
 /// Whoever counts what happens.
 pub trait Observer: fmt::Debug + Send + Sync {
     fn turned(&self, pair: &PairKey, turn: &Turn<'_>);
+    /// Since when the copy of a pair is behind (R22); none if it is current.
+    fn lags(&self, pair: &PairKey, since: Option<Moment>);
 }
 
 /// Counts nothing.
@@ -64,6 +66,8 @@ pub struct Unobserved;
 
 impl Observer for Unobserved {
     fn turned(&self, _: &PairKey, _: &Turn<'_>) {}
+
+    fn lags(&self, _: &PairKey, _: Option<Moment>) {}
 }
 
 /// What all pairs of a process share.

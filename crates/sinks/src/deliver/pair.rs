@@ -22,7 +22,7 @@ use super::{
     context::Context,
     ledger::Bell,
     scrub::Scrub,
-    state::{PairKey, PairState, Work},
+    state::{Failed, PairKey, PairState, Work},
     stop::Stop,
 };
 use crate::{
@@ -107,6 +107,8 @@ pub(crate) struct Pair {
     acknowledged: Option<(Watermark, i64)>,
     /// When the last export was gathered that brought everything.
     fresh: Option<Moment>,
+    /// Since when the copy was last said to be behind.
+    behind: Option<Moment>,
     /// Rows that the destination does not have because it refuses them.
     refused: BTreeMap<Identity<'static>, String>,
     /// When somebody else was found to have written.
@@ -116,6 +118,7 @@ pub(crate) struct Pair {
     /// Whether somebody has asked for a comparison that has not been done.
     is_asked: bool,
     last_export: Option<Timestamp>,
+    last_success: Option<Timestamp>,
     receipt: Option<Receipt>,
     state: watch::Sender<PairState>,
 }
@@ -159,11 +162,13 @@ impl Pair {
             expected: Expected::Unread,
             acknowledged: None,
             fresh: None,
+            behind: None,
             refused: BTreeMap::new(),
             conflicts: Vec::new(),
             hold: None,
             is_asked: false,
             last_export: None,
+            last_success: None,
             receipt: None,
             state,
             context,
@@ -182,6 +187,7 @@ impl Pair {
         let mut recovery = self.context.breakers().recovery(&self.key.sink);
         let mut lease = self.context.lease.held();
         while !stop.is_asked() {
+            self.tell_lag();
             if let Ok(command) = commands.try_recv() {
                 if self.obey(command, &stop).await {
                     break;
@@ -255,6 +261,7 @@ impl Pair {
     /// turned out to be another than we thought.
     pub(crate) async fn turn(&mut self, mut work: Work, stop: &Stop) {
         self.hold = None;
+        let began = self.now();
         for _ in 0..AT_ONCE {
             let now = self.now();
             let sink = self.key.sink.clone();
@@ -272,8 +279,11 @@ impl Pair {
                 Then::Again(next) => work = next,
             }
         }
-        let moving = SinkError::Unsteady;
-        self.failed(ErrorClass::Transient, self.settings.scrub.error(&moving));
+        let (class, message) =
+            (ErrorClass::Transient, self.settings.scrub.error(&SinkError::Unsteady));
+        let failed = Failed { class, is_refused: false, message: &message };
+        self.report(work, self.now().saturating_sub(began), Err(failed));
+        self.failed(class, message);
     }
 
     /// Does what it is told; whether that was the last.
@@ -318,6 +328,7 @@ impl Pair {
         }
         let (first, _) = self.history.waiting.unwrap_or((now, now));
         self.history.waiting = Some((first, now));
+        self.tell_lag();
     }
 
     fn time_passed(&mut self) {

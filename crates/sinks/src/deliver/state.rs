@@ -53,8 +53,10 @@ pub struct PairState {
     pub phase: Phase,
     /// Generation of the inventory that this is about.
     pub generation: i64,
-    /// When the destination last acknowledged something.
+    /// When the destination last acknowledged an export.
     pub last_export: Option<Timestamp>,
+    /// When it was last known to be good: exported to, or verified.
+    pub last_success: Option<Timestamp>,
     /// What it then held, if that was exactly the view.
     pub content: Option<Content>,
     /// What it then held, as a text: the contract checksum of a document, or
@@ -99,8 +101,17 @@ impl Phase {
 pub struct Turn<'a> {
     pub work: Work,
     pub took: Duration,
-    /// The receipt, or the class of the failure and a text without secrets.
-    pub outcome: Result<&'a Receipt, (ErrorClass, &'a str)>,
+    pub outcome: Result<&'a Receipt, Failed<'a>>,
+}
+
+/// Why a turn has failed.
+#[derive(Clone, Copy, Debug)]
+pub struct Failed<'a> {
+    pub class: ErrorClass,
+    /// Whether the destination refused our credentials, or our right to it.
+    pub is_refused: bool,
+    /// Holds no secret.
+    pub message: &'a str,
 }
 
 /// What a pair does at its destination.

@@ -4,6 +4,7 @@ mod support;
 mod faults;
 mod waiting;
 mod endings;
+mod observed;
 mod random;
 
 use std::{sync::Arc, time::Duration};

@@ -327,7 +327,19 @@ fn pointers() -> Vec<Case> {
 
 /// A profile with the attributes `replicas`, `team` and more, and one metric.
 fn with_metrics(metrics: Value) -> Value {
-    let names = ["replicas", "team", "gvk", "__x", "9lives", "with-dash", "a", "b", "c", "d"];
+    let names = [
+        "replicas",
+        "team",
+        "gvk",
+        "profile_namespace",
+        "__x",
+        "9lives",
+        "with-dash",
+        "a",
+        "b",
+        "c",
+        "d",
+    ];
     let attributes = names.map(|name| json!({ "name": name, "path": "$.spec.replicas" }));
     deployments(json!({ "attributes": attributes, "metrics": metrics }))
 }
@@ -391,19 +403,23 @@ fn labels() -> Vec<Case> {
     let unsound = [
         (
             "gvk",
-            r#"spec.metrics[0].labels[0]: Invalid value: "gvk": must be letters, digits and underscores, not begin with a digit or two underscores, and not be profile, gvk or series"#,
+            r#"spec.metrics[0].labels[0]: Invalid value: "gvk": must be letters, digits and underscores, not begin with a digit or two underscores, and not be profile, profile_namespace, gvk or series"#,
+        ),
+        (
+            "profile_namespace",
+            r#"spec.metrics[0].labels[0]: Invalid value: "profile_namespace": must be letters, digits and underscores, not begin with a digit or two underscores, and not be profile, profile_namespace, gvk or series"#,
         ),
         (
             "__x",
-            r#"spec.metrics[0].labels[0]: Invalid value: "__x": must be letters, digits and underscores, not begin with a digit or two underscores, and not be profile, gvk or series"#,
+            r#"spec.metrics[0].labels[0]: Invalid value: "__x": must be letters, digits and underscores, not begin with a digit or two underscores, and not be profile, profile_namespace, gvk or series"#,
         ),
         (
             "9lives",
-            r#"spec.metrics[0].labels[0]: Invalid value: "9lives": must be letters, digits and underscores, not begin with a digit or two underscores, and not be profile, gvk or series"#,
+            r#"spec.metrics[0].labels[0]: Invalid value: "9lives": must be letters, digits and underscores, not begin with a digit or two underscores, and not be profile, profile_namespace, gvk or series"#,
         ),
         (
             "with-dash",
-            r#"spec.metrics[0].labels[0]: Invalid value: "with-dash": must be letters, digits and underscores, not begin with a digit or two underscores, and not be profile, gvk or series"#,
+            r#"spec.metrics[0].labels[0]: Invalid value: "with-dash": must be letters, digits and underscores, not begin with a digit or two underscores, and not be profile, profile_namespace, gvk or series"#,
         ),
     ];
     let unsound = unsound.map(|(label, says)| refused(Rule::Pro14, labelled(label), says));

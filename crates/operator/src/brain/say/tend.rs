@@ -87,7 +87,7 @@ impl Speaker {
 
     /// Whether an object may be written to now: nothing is on its way there,
     /// and the same was not just tried in vain.
-    fn may_tend(&mut self, object: &Object) -> Option<Key> {
+    pub(super) fn may_tend(&mut self, object: &Object) -> Option<Key> {
         let key = (object.kind(), Name::of(object));
         let version = object.meta().resource_version.clone();
         let is_tried = self.tended.get(&key).is_some_and(|(tried, _)| *tried == version);

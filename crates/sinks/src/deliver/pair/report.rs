@@ -10,7 +10,7 @@ use kollect_inventory::{
 
 use super::{MOST_NAMED, Pair, Unit};
 use crate::{
-    deliver::state::{PairState, Phase, Turn, Work},
+    deliver::state::{Failed, PairState, Phase, Turn, Work},
     sink::{Receipt, RefusedRow},
 };
 
@@ -48,6 +48,7 @@ impl Pair {
             checksum,
             generation: self.settings.generation,
             last_export: self.last_export,
+            last_success: self.last_success,
             content,
             receipt: self.receipt.clone(),
         };
@@ -100,12 +101,20 @@ impl Pair {
         });
     }
 
-    pub(super) fn report(
-        &self,
-        work: Work,
-        took: Duration,
-        outcome: Result<&Receipt, (ErrorClass, &str)>,
-    ) {
+    pub(super) fn report(&self, work: Work, took: Duration, outcome: Result<&Receipt, Failed<'_>>) {
         self.context.observer.turned(&self.key, &Turn { work, took, outcome });
+    }
+
+    /// Says since when the copy is behind, if that is news. One that was never
+    /// complete is behind since the pair began.
+    pub(super) fn tell_lag(&mut self) {
+        let since = |(since, _): (Moment, Moment)| {
+            self.fresh.map_or(self.started, |fresh| fresh.max(since))
+        };
+        let behind = self.history.waiting.map(since);
+        if self.behind != behind {
+            self.behind = behind;
+            self.context.observer.lags(&self.key, behind);
+        }
     }
 }

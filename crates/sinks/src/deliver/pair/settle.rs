@@ -12,7 +12,11 @@ use tokio::time::timeout;
 
 use super::{Attempt, CONFLICTS_WITHIN, Hold, MOST_CONFLICTS, Pair, attempt::Ended, sleep};
 use crate::{
-    deliver::{breaker::Call, state::Work, stop::Stop},
+    deliver::{
+        breaker::Call,
+        state::{Failed, Work},
+        stop::Stop,
+    },
     sink::{Farewell, Receipt, SinkError, Wrote},
 };
 
@@ -84,9 +88,10 @@ impl Pair {
         let expected = receipt.token.clone().map_or(Expected::Nothing, Expected::Token);
         self.expected = expected;
         self.history.verified = Some(now);
+        self.last_success = Some(self.context.clock.timestamp());
         if ticket.is_some() {
             self.history.exported = Some((now, took));
-            self.last_export = Some(self.context.clock.timestamp());
+            self.last_export = self.last_success;
         }
         (self.history.failure, self.trouble) = (None, None);
         let Some(ticket) = ticket else {
@@ -178,7 +183,9 @@ impl Pair {
             }
             Reaction::Fail(class) => {
                 let message = self.settings.scrub.error(error);
-                self.report(attempt.work, took, Err((class, &message)));
+                let is_refused = matches!(error, SinkError::Refused { .. });
+                let failed = Failed { class, is_refused, message: &message };
+                self.report(attempt.work, took, Err(failed));
                 self.failed(class, message);
                 Then::Rest
             }
@@ -217,8 +224,13 @@ impl Pair {
         );
         // Whoever wrote there has chosen its name.
         let message = self.settings.scrub.text(&message);
-        self.report(attempt.work, took, Err((ErrorClass::Terminal, &message)));
-        self.failed(ErrorClass::Terminal, message);
+        let class = ErrorClass::Terminal;
+        self.report(
+            attempt.work,
+            took,
+            Err(Failed { class, is_refused: false, message: &message }),
+        );
+        self.failed(class, message);
         Then::Rest
     }
 

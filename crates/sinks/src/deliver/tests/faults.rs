@@ -2,7 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kollect_inventory::{Effect, schedule::Pace, watermark::Token};
+use kollect_inventory::{
+    Effect,
+    schedule::{Moment, Pace},
+    watermark::Token,
+};
 
 use super::{
     super::{
@@ -209,6 +213,8 @@ impl Observer for Clumsy {
     fn turned(&self, _: &PairKey, _: &Turn<'_>) {
         panic!("somebody miscounted");
     }
+
+    fn lags(&self, _: &PairKey, _: Option<Moment>) {}
 }
 
 #[tokio::test(start_paused = true)]
