@@ -105,8 +105,11 @@ impl Planner {
     ) -> Plan {
         let around = surroundings(objects, settings);
         let targets = self.targets(objects, settings, knowledge, &around);
-        let inventories = inventory::all(objects, &targets, settings, &around);
+        let mut inventories = inventory::all(objects, &targets, settings, &around);
         let sinks = self.sinks(objects, settings);
+        for pair in inventories.values_mut().flat_map(|inventory| &mut inventory.pairs) {
+            pair.admit(sinks.get(&pair.sink).map(|sink| &**sink));
+        }
         Plan { targets, inventories, sinks, tests: connection_test::all(objects) }
     }
 }

@@ -29,14 +29,6 @@ impl Scene {
         self.cluster.kubectl(annotate).stdout();
     }
 
-    fn secret(&self, name: &str, values: Value) {
-        let object = json!({
-            "apiVersion": "v1", "kind": "Secret", "stringData": values,
-            "metadata": {"name": name, "namespace": self.namespace},
-        });
-        self.cluster.apply(&object.to_string());
-    }
-
     fn sqlite(&self, name: &str, more: Value) {
         let mut spec = json!({"type": "sqlite", "sqlite": {"path": format!("{name}.db")}});
         if let (Some(spec), Some(more)) = (spec.as_object_mut(), more.as_object()) {

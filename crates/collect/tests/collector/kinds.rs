@@ -4,7 +4,7 @@ use kollect_collect::{Presence, Reason};
 use kollect_inventory::Coverage;
 use serde_json::json;
 
-use super::support::{Scene, assignment, of_kind, put, target, widgets};
+use super::support::{Scene, assignment, namespace, of_kind, put, target, widgets};
 
 #[tokio::test]
 async fn one_missing_kind_stops_nobody_else_and_heals_when_it_arrives() {
@@ -31,6 +31,21 @@ async fn one_missing_kind_stops_nobody_else_and_heals_when_it_arrives() {
     of_kind(&scene.sandbox, "Gadget", "mall", "phone", "blue");
     scene.covers("bad").await;
     scene.has(&["bad mall/phone: blue", "good shop/web: red"]).await;
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_missing_kind_in_a_namespace_that_comes_later() {
+    let scene = Scene::new().await;
+    scene.order(&[
+        target("good", json!({})),
+        assignment("bad", "Gadget", "$.spec.colour", json!({})),
+    ]);
+    scene.covers("good").await;
+    scene.reports("bad", |report| report.is_settled && report.gaps.contains_key("")).await;
+    namespace(&scene.sandbox, "late", json!({}));
+    scene.reports("bad", |report| report.effective.contains("late")).await;
+    scene.reports("good", |report| report.effective.contains("late") && report.is_covered()).await;
+    assert!(scene.is_warm(), "the kind has been looked for everywhere");
 }
 
 #[tokio::test]

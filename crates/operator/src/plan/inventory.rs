@@ -11,7 +11,11 @@ use kollect_inventory::TargetKey;
 use kollect_sinks::{Family, InventoryKey, ProfileSchema, Schema, SinkKey, SinkSpec};
 use kollect_validate::{Kind, Object, Report, Rule, Surroundings};
 
-use super::{Trouble, sink::spec_of, target::TargetPlan};
+use super::{
+    Trouble,
+    sink::{SinkPlan, spec_of},
+    target::TargetPlan,
+};
 use crate::{
     objects::{Name, Objects},
     settings::Settings,
@@ -50,6 +54,14 @@ pub(crate) struct PairPlan {
 }
 
 impl PairPlan {
+    /// Nothing is written to a sink that the rules of admission refuse.
+    pub(super) fn admit(&mut self, sink: Option<&SinkPlan>) {
+        if let Some(trouble) = sink.and_then(|sink| sink.trouble.as_ref()) {
+            let message = format!("the sink is not admitted: {}", trouble.message);
+            self.spec = Err(Trouble::new("InvalidSpec", message));
+        }
+    }
+
     /// What is known to keep exports from the sink, by its object and what that
     /// says of itself.
     pub(crate) fn unreachable(&self) -> Option<Trouble> {

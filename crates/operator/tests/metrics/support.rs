@@ -73,7 +73,7 @@ impl Scene {
             clock,
             lease: Arc::new(Alone::default()),
             writer: "w".to_owned(),
-            log: Arc::new(|_: &str| {}),
+            vitals: Arc::default(),
             metrics: metrics.clone(),
         };
         let settings = settings(&place);

@@ -44,6 +44,9 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
                 let known = before.and_then(|before| before.gaps.get(name));
                 known.map(|gap| gap.reason) != placed.gaps.get(name).map(|gap| gap.reason)
             };
+            let has_joined = |namespace: &String| {
+                before.is_none_or(|before| !before.effective.contains(namespace))
+            };
             let is_lost = |namespace: &String| {
                 let gap = placed.gaps.get_key_value(namespace);
                 let gap = gap.or_else(|| placed.gaps.get_key_value(""));
@@ -51,7 +54,8 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
                     Reason::Pending => false,
                     // A list that ends says what there is, not what is wanted.
                     Reason::Doubted => true,
-                    _ => is_new(name),
+                    // A place that has joined since has never been told of.
+                    _ => is_new(name) || has_joined(namespace),
                 })
             };
             self.holdings.uncover(|key| key.target == target && is_lost(&key.namespace));
