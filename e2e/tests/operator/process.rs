@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod client;
+mod metrics;
 
 use std::{fs, net::SocketAddr};
 
