@@ -55,6 +55,8 @@ pub(crate) struct Knowledge {
 pub(crate) struct Plan {
     pub(crate) targets: BTreeMap<TargetKey, TargetPlan>,
     pub(crate) inventories: BTreeMap<InventoryKey, InventoryPlan>,
+    /// Inventories of which nothing but that can be said, and nothing is done.
+    pub(crate) nameless: Vec<InventoryPlan>,
 }
 
 impl Plan {
@@ -89,8 +91,8 @@ impl Planner {
     ) -> Plan {
         let around = surroundings(objects, settings);
         let targets = self.targets(objects, settings, knowledge, &around);
-        let inventories = inventory::all(objects, &targets, settings, &around);
-        Plan { targets, inventories }
+        let (inventories, nameless) = inventory::all(objects, &targets, settings, &around);
+        Plan { targets, inventories, nameless }
     }
 }
 

@@ -149,6 +149,11 @@ impl Speaker {
     /// Gives inventories the finalizer that their copies need, and takes it
     /// from those that have taken leave.
     pub(super) fn finalizers(&mut self, plan: &Plan, released: &[Released]) {
+        for object in plan.nameless.iter().filter(|one| one.is_leaving()).map(|one| &one.object) {
+            if object.meta().finalizers.iter().flatten().any(|one| one == INVENTORY_CLEANUP) {
+                self.finalize(object, &[INVENTORY_CLEANUP], None);
+            }
+        }
         for (key, inventory) in &plan.inventories {
             let meta = inventory.object.meta();
             let finalizer = match inventory.object.kind() {
@@ -254,6 +259,11 @@ pub(super) fn statuses(plan: &Plan, brain: &Brain, report: &Report, now: Timesta
             }
             _ => saying(&inventory.object, &status::inventory::status(inventory, &facts, now)),
         });
+    }
+    for inventory in &plan.nameless {
+        let wanted =
+            status::inventory::status(inventory, &status::inventory::Facts::default(), now);
+        sayings.extend(saying(&inventory.object, &wanted));
     }
     sayings
 }
