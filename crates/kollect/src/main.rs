@@ -10,6 +10,7 @@ mod collect;
 mod crds;
 mod eval;
 mod operator;
+mod rbac;
 mod rules;
 mod secrets;
 mod signals;
@@ -47,6 +48,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     match command {
         Command::Crds(options) => crds::run(&options, &mut out)?,
+        Command::Rbac(options) => rbac::run(&options, &mut out)?,
         Command::Rules(options) => rules::run(&options, &mut out)?,
         Command::Collect(options) => return collect::run(&options, &mut out),
         Command::Operator(options) => return operator::run(&options),

@@ -13,7 +13,9 @@ mod plan;
 mod status;
 mod brain;
 mod lease;
+mod rights;
 
 pub use brain::{Broken, Log, Surroundings, operate};
 pub use lease::{Contest, NAME as LEASE, Terms};
+pub use rights::{Collected, Install, Reach, manifests::page as page_of_rights};
 pub use settings::Settings;
