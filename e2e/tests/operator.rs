@@ -2,8 +2,14 @@
 
 mod operator {
     mod basics;
+    #[cfg(test)]
+    mod ground;
+    #[cfg(test)]
+    mod line;
     mod restarts;
+    mod rights;
     #[cfg(test)]
     mod support;
+    mod tenancy;
     mod troubles;
 }
