@@ -84,12 +84,14 @@ impl Ground {
         panic!("wanted {expected:#?}; there is {}; {}", json!(objects), self.log());
     }
 
-    /// The rows of a database as `target namespace/name`, without those that the
-    /// server makes by itself; nothing if nothing was ever written.
+    /// The rows of a database as `target namespace/name`, those of inventories of
+    /// the cluster marked as such, without those that the server makes by
+    /// itself; nothing if nothing was ever written.
     pub(super) fn rows(&self, namespace: &str, file: &str) -> Option<Vec<String>> {
         let path = self.place.path().join(namespace).join(file);
         let open = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
-        let question = "select target_name || ' ' || resource_namespace || '/' || \
+        let question = "select iif(inventory_namespace = 'cluster', 'cluster: ', '') || \
+                        target_name || ' ' || resource_namespace || '/' || \
                         json_extract(payload, '$.name') from inventory_items order by 1";
         let mut question = open.prepare(question).ok()?;
         let rows = question.query_map([], |row| row.get::<_, String>(0)).unwrap();
@@ -198,4 +200,18 @@ pub(super) fn basics(namespace: &str) -> [Value; 3] {
 pub(super) fn profile(namespace: &str, name: &str, kind: Value) -> Value {
     let attributes = json!([{"name": "value", "path": "$.metadata.name"}]);
     ours("KollectProfile", namespace, name, json!({"targetGVK": kind, "attributes": attributes}))
+}
+
+/// Every file below a directory, with what is in it.
+pub(super) fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push((path.display().to_string(), fs::read(&path).unwrap()));
+        }
+    }
+    found
 }

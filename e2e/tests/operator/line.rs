@@ -17,6 +17,7 @@ pub(super) struct Line {
 }
 
 impl Line {
+    #[expect(clippy::disallowed_methods, reason = "it is the line itself, and not a sink's")]
     pub(super) fn to(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = listener.local_addr().unwrap();

@@ -5,13 +5,15 @@
 //! wants something that is not for it.
 
 mod attempts;
-
-use std::{fs, path::Path};
+mod canaries;
 
 use serde_json::{Value, json};
 
-use self::attempts::{Attempt, CANARY, attempts, canaries, permitted};
-use super::ground::{Ground, Saying, basics, config_map, namespace, ours};
+use self::{
+    attempts::{Attempt, attempts, permitted},
+    canaries::{CANARY, canaries},
+};
+use super::ground::{Ground, Saying, basics, config_map, files, namespace, ours};
 
 /// Whatever is not for tenants is here.
 const VAULT: &str = "vault";
@@ -138,22 +140,10 @@ fn what_is_secret_leaves_by_no_door() {
     let said = ground
         .get("kollecttargets,kollectinventories,kollectsnapshotsinks,kollectdatabasesinks,events");
     places.push(("what objects say".to_owned(), json!(said).to_string().into_bytes()));
-    files(ground.place.path(), &mut places);
+    places.extend(files(ground.place.path()));
     assert!(places.len() > 3, "there are copies to look at");
     for (place, bytes) in places {
         let is_there = bytes.windows(CANARY.len()).any(|part| part == CANARY.as_bytes());
         assert!(!is_there, "{place} holds what is secret: {}", String::from_utf8_lossy(&bytes));
-    }
-}
-
-/// Every file below a directory, with what is in it.
-fn files(directory: &Path, found: &mut Vec<(String, Vec<u8>)>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else {
-            found.push((path.display().to_string(), fs::read(&path).unwrap()));
-        }
     }
 }

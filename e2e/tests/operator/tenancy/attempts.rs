@@ -123,31 +123,41 @@ fn scopes() -> Vec<Attempt> {
     ]
 }
 
-/// Above the scope of the cluster, of which there is one for all.
-fn cluster_scopes() -> Vec<Attempt> {
-    let ceiling = json!({
+/// What cluster kinds may have.
+fn cluster_ceiling() -> Value {
+    let spec = json!({
         "allowedGVKs": [{"version": "v1", "kind": "ConfigMap"}],
         "deniedNamespaces": [VAULT],
         "allowedStaticRefNamespaces": ["platform", "cluster-kind", "cluster-sink"],
         "databaseSinkRefs": ["rows"],
     });
-    let everywhere = || {
-        json!({"matchExpressions": [
-            {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["platform", VAULT]},
-        ]})
-    };
-    let target = |name: &str, profile: (&str, &str)| {
-        let profile = json!({"namespace": profile.0, "name": profile.1});
-        let spec = json!({"profileRef": profile, "namespaceSelector": everywhere()});
-        ours("KollectClusterTarget", "", name, spec)
-    };
-    let inventory = |name: &str, target: &str, sink: (&str, &str)| {
-        let sinks = json!([{"namespace": sink.0, "name": sink.1}]);
-        let spec = json!({
-            "targetRefs": [target], "namespaces": ["platform", VAULT], "databaseSinkRefs": sinks,
-        });
-        ours("KollectClusterInventory", "", name, spec)
-    };
+    ours("KollectClusterScope", "", "ceiling", spec)
+}
+
+/// A target of the cluster, which wants the vault among others.
+fn cluster_target(name: &str, profile: (&str, &str)) -> Value {
+    let wanted = json!({
+        "key": "kubernetes.io/metadata.name", "operator": "In",
+        "values": ["free", "platform", VAULT],
+    });
+    let spec = json!({
+        "profileRef": {"namespace": profile.0, "name": profile.1},
+        "namespaceSelector": {"matchExpressions": [wanted]},
+    });
+    ours("KollectClusterTarget", "", name, spec)
+}
+
+/// An inventory of the cluster of one target, and its sink.
+fn cluster_inventory(name: &str, sink: (&str, &str)) -> Value {
+    let spec = json!({
+        "targetRefs": ["t"], "namespaces": ["free", "platform", VAULT],
+        "databaseSinkRefs": [{"namespace": sink.0, "name": sink.1}],
+    });
+    ours("KollectClusterInventory", "", name, spec)
+}
+
+/// Above the scope of the cluster, of which there is one for all.
+fn cluster_scopes() -> Vec<Attempt> {
     let own = |place: &str| json!({"profileRef": "p", "includedNamespaces": [place]});
     let services = json!({"version": "v1", "kind": "Service"});
     let approved = json!({"type": "sqlite", "sqlite": {"path": "rows.db"}});
@@ -156,20 +166,21 @@ fn cluster_scopes() -> Vec<Attempt> {
             "platform",
             own("platform"),
             vec![
-                ours("KollectClusterScope", "", "ceiling", ceiling),
-                target("narrowed", ("platform", "p")),
-                inventory("narrowed", "narrowed", ("platform", "rows")),
+                cluster_ceiling(),
+                // They have the names of those in the namespace, and are others.
+                cluster_target("t", ("platform", "p")),
+                cluster_inventory("i", ("platform", "rows")),
             ],
         )
-        .by("KollectClusterTarget", "", "narrowed")
-        .told("Ready True Collecting", "from 1 namespaces")
-        .with(&["narrowed platform/own", "t platform/own"]),
+        .by("KollectClusterTarget", "", "t")
+        .told("Ready True Collecting", "from 2 namespaces")
+        .with(&["cluster: t free/own", "cluster: t platform/own", "t platform/own"]),
         tenant(
             "cluster-kind",
             own("cluster-kind"),
             vec![
                 profile("cluster-kind", "services", services),
-                target("kind", ("cluster-kind", "services")),
+                cluster_target("kind", ("cluster-kind", "services")),
             ],
         )
         .by("KollectClusterTarget", "", "kind")
@@ -178,7 +189,7 @@ fn cluster_scopes() -> Vec<Attempt> {
         tenant(
             "foreign-profile",
             own("foreign-profile"),
-            vec![target("foreign-profile", ("foreign-profile", "p"))],
+            vec![cluster_target("foreign-profile", ("foreign-profile", "p"))],
         )
         .by("KollectClusterTarget", "", "foreign-profile")
         .told("Degraded True ScopeNamespaceDenied", "allowedStaticRefNamespaces")
@@ -186,7 +197,7 @@ fn cluster_scopes() -> Vec<Attempt> {
         tenant(
             "foreign-sink",
             own("foreign-sink"),
-            vec![inventory("foreign-sink", "narrowed", ("foreign-sink", "rows"))],
+            vec![cluster_inventory("foreign-sink", ("foreign-sink", "rows"))],
         )
         .by("KollectClusterInventory", "", "foreign-sink")
         .told("Degraded True SinkNamespaceDenied", "allowedStaticRefNamespaces")
@@ -196,7 +207,7 @@ fn cluster_scopes() -> Vec<Attempt> {
             own("cluster-sink"),
             vec![
                 ours("KollectDatabaseSink", "cluster-sink", "other", approved),
-                inventory("cluster-sink", "narrowed", ("cluster-sink", "other")),
+                cluster_inventory("cluster-sink", ("cluster-sink", "other")),
             ],
         )
         .by("KollectClusterInventory", "", "cluster-sink")
@@ -224,7 +235,7 @@ fn secrets() -> Vec<Attempt> {
             "type": "postgres", "postgres": {"databaseRef": reference, "table": "rows"},
         });
         let refs = json!({"databaseSinkRefs": [{"name": "taken"}]});
-        let mut attempt = tenant(
+        let attempt = tenant(
             place,
             json!({"profileRef": "p", "suspend": true}),
             vec![
@@ -232,9 +243,7 @@ fn secrets() -> Vec<Attempt> {
                 ours("KollectInventory", place, "taking", refs),
             ],
         );
-        attempt.saying.kind = "KollectInventory";
-        attempt.saying.of.1 = "taking".to_owned();
-        attempt
+        attempt.by("KollectInventory", place, "taking")
     };
     let refused = "Degraded True SecretResolveFailed";
     let mut silent = taking("no-consent", "silent")
@@ -357,64 +366,5 @@ pub(super) fn permitted() -> Vec<Attempt> {
             .by("KollectInventory", "free", "i")
             .told("Synced True Exported", "")
             .with(&["t free/own"]),
-    ]
-}
-
-/// What must be seen nowhere.
-pub(super) const CANARY: &str = "wW7kQ2canaryZ9x4";
-
-/// Objects that hold what is secret, and targets that copy them whole.
-pub(super) fn canaries(place: &str) -> Vec<Value> {
-    let whole =
-        |kind: Value| json!({"targetGVK": kind, "export": {"mode": "Resource", "as": "resource"}});
-    let meta = |name: &str| json!({"name": name, "namespace": place});
-    let mut settings = json!({
-        "apiVersion": "v1", "kind": "ConfigMap", "metadata": meta("settings"),
-        "data": {
-            "db.password": CANARY,
-            "url": format!("postgres://somebody:{CANARY}@db.example/rows"),
-        },
-    });
-    settings["metadata"]["annotations"] = json!({"example.org/api-token": CANARY});
-    let container = json!({
-        "name": "web", "image": "web:1",
-        "env": [{"name": "DB_PASSWORD", "value": CANARY}],
-        "args": [format!("--token={CANARY}")],
-    });
-    let web = json!({
-        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta("web"),
-        "spec": {
-            "selector": {"matchLabels": {"app": "web"}},
-            "template": {
-                "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]},
-            },
-        },
-    });
-    let dsn = json!({
-        "apiVersion": "v1", "kind": "Secret", "metadata": meta("dsn"),
-        "stringData": {"dsn": format!("postgres://somebody:{CANARY}@127.0.0.1:1/rows")},
-    });
-    let sink = json!({
-        "type": "postgres", "postgres": {"databaseRef": {"name": "dsn"}, "table": "rows"},
-    });
-    let target = |name: &str| {
-        let spec = json!({"profileRef": name, "includedNamespaces": [place]});
-        ours("KollectTarget", place, name, spec)
-    };
-    vec![
-        settings,
-        web,
-        dsn,
-        ours("KollectProfile", place, "maps", whole(json!({"version": "v1", "kind": "ConfigMap"}))),
-        ours(
-            "KollectProfile",
-            place,
-            "works",
-            whole(json!({"group": "apps", "version": "v1", "kind": "Deployment"})),
-        ),
-        target("maps"),
-        target("works"),
-        ours("KollectDatabaseSink", place, "lost", sink),
-        ours("KollectInventory", place, "lost", json!({"databaseSinkRefs": [{"name": "lost"}]})),
     ]
 }

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use kollect_extract::select::Namespace;
 use serde_json::{Value, json};
 
 use super::*;
@@ -87,7 +88,7 @@ fn whoever_cannot_be_understood_goes_on_but_not_above_a_ceiling_that_came_since(
 
     let narrow = json!({"allowedNamespaces": ["a"]});
     world.see(object(Kind::Scope, "ceiling", 1, narrow));
-    let known = ["a", "b"].map(|name| (name.to_owned(), Default::default()));
+    let known = ["a", "b"].map(|name| (name.to_owned(), Namespace::default()));
     let Stance::Doubt(Some(assignment)) = world.plan().stance else { panic!("it does not go on") };
     assert_eq!(assignment.namespaces(&known.into()), BTreeSet::from(["a".to_owned()]));
     let Stance::Doubt(Some(again)) = world.plan().stance else { panic!("it does not go on") };
