@@ -113,3 +113,6 @@ fn surroundings(objects: &Objects, settings: &Settings) -> Surroundings {
         secrets: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -337,6 +337,3 @@ fn schema(profile: &Profile, name: &Name, target: TargetKey) -> ProfileSchema {
     let schema = ProfileSchema::of(&name.name, &profile.spec, vec![target]);
     ProfileSchema { namespace: name.namespace.clone(), ..schema }
 }
-
-#[cfg(test)]
-mod tests;

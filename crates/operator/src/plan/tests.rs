@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
-use kollect_extract::select::Namespace;
+use kollect_validate::Object;
 use serde_json::{Value, json};
 
-use super::*;
-use crate::{objects::News, plan::Plan};
+use super::{target::Stance, *};
+use crate::objects::News;
 
 fn object(kind: Kind, name: &str, generation: i64, spec: Value) -> Arc<Object> {
     let object = json!({
