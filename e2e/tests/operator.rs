@@ -3,14 +3,20 @@
 mod operator {
     mod basics;
     mod copies;
+    #[cfg(test)]
+    mod ground;
     mod hundred;
     mod leaders;
+    #[cfg(test)]
+    mod line;
     #[cfg(test)]
     mod places;
     mod probes;
     mod process;
     mod restarts;
+    mod rights;
     #[cfg(test)]
     mod support;
+    mod tenancy;
     mod troubles;
 }

@@ -24,7 +24,7 @@ use crate::{
     keeper::{Keeper, Processes},
     kubeconfig::{self, Credential},
     kubectl::Kubectl,
-    launch::{Launch, PrepareError, free_address},
+    launch::{Audit, Launch, PrepareError, free_address},
     ready::{self, WaitError},
 };
 
@@ -85,7 +85,12 @@ impl ControlPlane {
     /// namespace exist. Takes seconds; gives up after a minute, and at once
     /// when a server ends.
     pub fn start(assets: &Assets) -> Result<Self, StartError> {
-        Self::start_at(assets, History::Empty, free_address)
+        Self::start_at(assets, (History::Empty, Audit::Off), free_address)
+    }
+
+    /// Starts a control plane that records who asks for what, for [`Self::audit`].
+    pub fn start_audited(assets: &Assets) -> Result<Self, StartError> {
+        Self::start_at(assets, (History::Empty, Audit::On), free_address)
     }
 
     /// Starts a control plane that holds whatever another one held when it was saved.
@@ -93,7 +98,7 @@ impl ControlPlane {
     /// `saved` is what [`Self::save`] wrote; it is copied and stays as it is.
     /// Certificates and keys are new ones.
     pub fn start_from(assets: &Assets, saved: &Path) -> Result<Self, StartError> {
-        Self::start_at(assets, History::Saved(saved), free_address)
+        Self::start_at(assets, (History::Saved(saved), Audit::Off), free_address)
     }
 
     /// The control plane that the tests of one binary share, started by the first that asks.
@@ -191,12 +196,12 @@ impl ControlPlane {
     /// Takes addresses until one is not taken by somebody else first.
     fn start_at(
         assets: &Assets,
-        history: History<'_>,
+        manner: (History<'_>, Audit),
         mut address: impl FnMut() -> io::Result<SocketAddr>,
     ) -> Result<Self, StartError> {
         let mut attempt = 1;
         loop {
-            match Self::attempt(assets, history, address().map_err(StartError::Port)?) {
+            match Self::attempt(assets, manner, address().map_err(StartError::Port)?) {
                 Err(StartError::Wait(WaitError::AddressTaken { .. })) if attempt < ATTEMPTS => {
                     attempt += 1;
                 }
@@ -207,7 +212,7 @@ impl ControlPlane {
 
     fn attempt(
         assets: &Assets,
-        history: History<'_>,
+        (history, audit): (History<'_>, Audit),
         address: SocketAddr,
     ) -> Result<Self, StartError> {
         let directory = tempfile::Builder::new()
@@ -217,8 +222,8 @@ impl ControlPlane {
             .map_err(StartError::Directory)?;
         let path = directory.path();
         let authority = Authority::new().map_err(StartError::Admin)?;
-        let launch =
-            Launch::prepare(assets, path, &authority, address).map_err(StartError::Prepare)?;
+        let launch = Launch::prepare(assets, path, &authority, (address, audit))
+            .map_err(StartError::Prepare)?;
         let identity = authority.client("admin", &["system:masters"]).map_err(StartError::Admin)?;
         let credential = Credential::Certificate(identity);
         let admin = kubeconfig::write(path, "admin", &format!("https://{address}"), credential)
@@ -268,7 +273,7 @@ mod tests {
         let somebody = TcpListener::bind("127.0.0.1:0").unwrap();
         let taken = somebody.local_addr().unwrap();
         let mut first = Some(taken);
-        let plane = ControlPlane::start_at(&assets, History::Empty, || {
+        let plane = ControlPlane::start_at(&assets, (History::Empty, Audit::Off), || {
             first.take().map_or_else(free_address, Ok)
         });
         assert_ne!(plane.map_err(|error| chain(&error)).unwrap().address(), taken);
@@ -279,7 +284,7 @@ mod tests {
         let Some(assets) = assets() else { return };
         let somebody = TcpListener::bind("127.0.0.1:0").unwrap();
         let taken = somebody.local_addr().unwrap();
-        let outcome = ControlPlane::start_at(&assets, History::Empty, || Ok(taken));
+        let outcome = ControlPlane::start_at(&assets, (History::Empty, Audit::Off), || Ok(taken));
         assert!(matches!(
             outcome.err().unwrap(),
             StartError::Wait(WaitError::AddressTaken { address }) if address == taken

@@ -29,6 +29,7 @@ mod assets;
 mod control_plane;
 mod history;
 mod access;
+mod audit;
 mod kubectl;
 mod kubeconfig;
 mod launch;
@@ -40,6 +41,7 @@ mod postgres;
 
 pub use access::AccessError;
 pub use assets::{Assets, MissingServers, assets};
+pub use audit::Asked;
 pub use certificates::CertificateError;
 pub use control_plane::{ControlPlane, StartError};
 pub use git::{GitServer, GitServerError, Protocol, SshServer, git, has_sshd};

@@ -22,8 +22,9 @@ struct Generator {
     command: &'static [&'static str],
 }
 
-const GENERATORS: [Generator; 2] = [
+const GENERATORS: [Generator; 3] = [
     Generator { name: "custom resources", destination: "deploy/crds", command: &["crds"] },
+    Generator { name: "rights", destination: "deploy/rbac", command: &["rbac"] },
     Generator { name: "reference pages", destination: "docs/reference", command: &["rules"] },
 ];
 

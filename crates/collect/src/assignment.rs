@@ -119,6 +119,24 @@ impl Assignment {
             })
     }
 
+    /// The same under another ceiling.
+    #[must_use]
+    pub fn under(&self, ceiling: Option<&ScopeCeiling>) -> Self {
+        Self { ceiling: ceiling.cloned(), ..self.clone() }
+    }
+
+    /// Why it may not have objects without a namespace, if so. They are
+    /// nobody's in particular, so the scope of a namespace has to name their
+    /// kind before its targets get them.
+    pub(crate) fn is_kept_in(&self) -> Option<String> {
+        let ceiling = self.ceiling.as_ref().filter(|_| self.target.namespace.is_some())?;
+        let is_named = ceiling.allowed_gvks.iter().any(|one| one.is(&self.kind));
+        (!is_named).then(|| {
+            let kind = &self.kind;
+            format!("{kind} has no namespace, and allowedGVKs of the scope does not name it")
+        })
+    }
+
     /// How much of each object it has to be sent.
     pub(crate) fn content(&self) -> Content {
         if self.plan.reads_metadata_only() { Content::Metadata } else { Content::Whole }
@@ -209,20 +227,43 @@ fn basis(
 mod tests {
     use super::*;
 
+    fn assignment(target: &str, kind: &str, ceiling: Option<&ScopeCeiling>) -> Assignment {
+        let object = |kind: &str, name: &str, spec: &str| {
+            format!(
+                r#"{{"apiVersion":"kollect.dev/v1alpha1","kind":"{kind}",
+                    "metadata":{{"name":"{name}"}},"spec":{spec}}}"#
+            )
+        };
+        let target: Target = serde_json::from_str(&object("KollectTarget", "t", target)).unwrap();
+        let profile = format!(
+            r#"{{"targetGVK":{{"version":"v1","kind":"{kind}"}},
+                "attributes":[{{"name":"a","path":"$.a"}}]}}"#
+        );
+        let profile: Profile =
+            serde_json::from_str(&object("KollectProfile", "p", &profile)).unwrap();
+        Assignment::of_target(&target, &profile, ceiling, &[]).unwrap()
+    }
+
     #[test]
     fn a_selector_is_told_to_the_server_in_its_own_words() {
-        let target = serde_json::from_str::<Target>(
-            r#"{"apiVersion":"kollect.dev/v1alpha1","kind":"KollectTarget","metadata":{"name":"t"},
-                "spec":{"profileRef":"p","labelSelector":{"matchLabels":{"app":"web"},"matchExpressions":[
-                    {"key":"tier","operator":"In","values":["a","b"]},
-                    {"key":"old","operator":"DoesNotExist"},{"key":"team","operator":"Exists"}]}}}"#,
-        );
-        let profile = serde_json::from_str::<Profile>(
-            r#"{"apiVersion":"kollect.dev/v1alpha1","kind":"KollectProfile","metadata":{"name":"p"},
-                "spec":{"targetGVK":{"version":"v1","kind":"Pod"},"attributes":[{"name":"a","path":"$.a"}]}}"#,
-        );
-        let assignment =
-            Assignment::of_target(&target.unwrap(), &profile.unwrap(), None, &[]).unwrap();
+        let target = r#"{"profileRef":"p","labelSelector":{"matchLabels":{"app":"web"},
+            "matchExpressions":[
+                {"key":"tier","operator":"In","values":["a","b"]},
+                {"key":"old","operator":"DoesNotExist"},{"key":"team","operator":"Exists"}]}}"#;
+        let assignment = assignment(target, "Pod", None);
         assert_eq!(assignment.label_selector(), "app=web,tier in (a,b),!old,team");
+    }
+
+    #[test]
+    fn a_scope_has_to_name_kinds_without_namespaces() {
+        let ceiling = |text: &str| serde_json::from_str::<ScopeCeiling>(text).unwrap();
+        let target = r#"{"profileRef":"p"}"#;
+        let node = assignment(target, "Node", None);
+        assert_eq!(node.is_kept_in(), None, "there is no scope");
+        let narrow = ceiling(r#"{"allowedNamespaces":["a"]}"#);
+        let said = node.under(Some(&narrow)).is_kept_in().unwrap();
+        assert!(said.contains("v1 Node has no namespace"), "{said}");
+        let wide = ceiling(r#"{"allowedGVKs":[{"version":"v1","kind":"Node"}]}"#);
+        assert_eq!(node.under(Some(&wide)).is_kept_in(), None);
     }
 }

@@ -59,6 +59,8 @@ impl Progress {
 pub enum Unlisted {
     #[error("gvk-not-found: {0}")]
     NotServed(String),
+    #[error("scope-denied: {0}")]
+    Denied(String),
     #[error("{}{error}", place(namespace))]
     Failed {
         /// Empty if it is about all of them.
@@ -107,6 +109,9 @@ impl Survey {
             Ok(resource) => resource,
             Err(unlisted) => return (Tally::default(), vec![unlisted]),
         };
+        if let (Scope::Cluster, Some(text)) = (resource.scope, assignment.is_kept_in()) {
+            return (Tally::default(), vec![Unlisted::Denied(text)]);
+        }
         let named = assignment.named_namespaces();
         let universe = self.namespaces.as_ref().unwrap_or(&named);
         let wanted = match (resource.scope, &self.namespaces) {

@@ -104,13 +104,24 @@ pub struct Watch<'a> {
     question: Question<'a>,
     offers: Offers,
     course: Course,
+    /// Whether a stream that has ended is followed by one that begins anew.
+    is_anew: bool,
 }
 
 impl<'a> Watch<'a> {
     /// A watch of what a question asks for. All watches of a server share what
     /// it offers.
     pub fn new(client: Client, question: Question<'a>, offers: Offers, pace: Pace) -> Self {
-        Self { client, question, offers, course: Course::new(pace) }
+        Self { client, question, offers, course: Course::new(pace), is_anew: false }
+    }
+
+    /// The same for what is so little that it is read again whenever a stream
+    /// has ended. Nothing is listed then, so whoever may watch needs no right
+    /// to list, as long as the server begins watches with lists.
+    #[must_use]
+    pub fn anew(mut self) -> Self {
+        self.is_anew = true;
+        self
     }
 
     /// Lists and watches until it is told to stop.
@@ -157,13 +168,14 @@ impl<'a> Watch<'a> {
     async fn step(&mut self, listener: &mut impl Listener) -> Input {
         match self.course.state() {
             State::Listing { .. } | State::Refused { .. } => {
-                if self.offers.watch_list() && self.course.may_stream() {
+                if self.offers.watch_list() && (self.is_anew || self.course.may_stream()) {
                     self.stream(listener).await
                 } else {
                     self.pages(listener).await
                 }
             }
             State::Watching { .. } => self.stream(listener).await,
+            State::Resuming { .. } if self.is_anew => Input::Again,
             State::Resuming { .. } => match newest(&self.client, &self.question).await {
                 Ok(version) => Input::Newest(version),
                 Err(refusal) => Input::Failed(Failure::from(&refusal)),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{ArgAction::Set, Args as Arguments, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use kollect_api::{AddressPolicy, Cidr};
+use kollect_operator::Collected;
 
 use self::{go::truth, operator::OperatorArgs};
 
@@ -82,6 +83,11 @@ pub(crate) enum Command {
     Sink(SinkCommand),
     /// Print the custom resource definitions
     Crds(CrdsArgs),
+    /// Print the objects that grant an operator its rights
+    ///
+    /// An operator of the whole cluster, or with --tenant one that reaches
+    /// some namespaces and nothing else.
+    Rbac(RbacArgs),
     /// Print the rules that `validate` and the operator apply
     Rules(RulesArgs),
     /// Print the version and the commit that it was built from
@@ -265,6 +271,35 @@ pub(crate) struct EvalArgs {
 pub(crate) struct CrdsArgs {
     /// Write one file for each definition into this directory, which is made if missing
     #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Arguments)]
+pub(crate) struct RbacArgs {
+    /// For an operator without any right to the whole cluster
+    #[arg(long, requires = "watch_namespaces")]
+    pub(crate) tenant: bool,
+
+    /// The namespaces that a tenant's operator reaches
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "tenant")]
+    pub(crate) watch_namespaces: Vec<String>,
+
+    /// What may be collected, such as deployments.apps, instead of what the samples collect
+    #[arg(long, value_name = "PLURAL.GROUP", value_delimiter = ',')]
+    #[arg(value_parser = Collected::parse)]
+    pub(crate) collect: Vec<Collected>,
+
+    /// The namespace that the operator runs in
+    #[arg(long, value_name = "NAME", default_value = "kollect-system")]
+    pub(crate) namespace: String,
+
+    /// What the names of all objects begin with
+    #[arg(long, value_name = "NAME", default_value = "kollect")]
+    pub(crate) name: String,
+
+    /// Write an example of each, and the reasons, into this directory, which is made if missing
+    #[arg(long, value_name = "DIR")]
+    #[arg(conflicts_with_all = ["tenant", "collect", "namespace", "name"])]
     pub(crate) out: Option<PathBuf>,
 }
 

@@ -11,6 +11,7 @@ mod crds;
 mod eval;
 mod logs;
 mod operator;
+mod rbac;
 mod rules;
 mod secrets;
 mod signals;
@@ -53,6 +54,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     match command {
         Command::Crds(options) => crds::run(&options, &mut out)?,
+        Command::Rbac(options) => rbac::run(&options, &mut out)?,
         Command::Rules(options) => rules::run(&options, &mut out)?,
         Command::Collect(options) => return collect::run(&options, &mut out),
         Command::Operator(options) => {

@@ -4,6 +4,7 @@ mod cli {
     #[cfg(test)]
     mod support;
     mod crds;
+    mod rights;
     mod samples;
     mod collecting;
     mod sinks;

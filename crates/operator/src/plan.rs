@@ -66,6 +66,8 @@ pub(crate) struct Plan {
     pub(crate) inventories: BTreeMap<InventoryKey, InventoryPlan>,
     pub(crate) sinks: BTreeMap<SinkKey, Arc<SinkPlan>>,
     pub(crate) tests: BTreeMap<Name, TestPlan>,
+    /// Inventories of which nothing but that can be said, and nothing is done.
+    pub(crate) nameless: Vec<InventoryPlan>,
 }
 
 impl Plan {
@@ -105,12 +107,13 @@ impl Planner {
     ) -> Plan {
         let around = surroundings(objects, settings);
         let targets = self.targets(objects, settings, knowledge, &around);
-        let mut inventories = inventory::all(objects, &targets, settings, &around);
+        let (mut inventories, nameless) = inventory::all(objects, &targets, settings, &around);
         let sinks = self.sinks(objects, settings);
         for pair in inventories.values_mut().flat_map(|inventory| &mut inventory.pairs) {
             pair.admit(sinks.get(&pair.sink).map(|sink| &**sink));
         }
-        Plan { targets, inventories, sinks, tests: connection_test::all(objects) }
+        let tests = connection_test::all(objects);
+        Plan { targets, inventories, nameless, sinks, tests }
     }
 }
 
@@ -131,3 +134,6 @@ fn surroundings(objects: &Objects, settings: &Settings) -> Surroundings {
         secrets: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -206,7 +206,8 @@ async fn follow(
     };
     let (refused, mut is_refused) = mpsc::unbounded_channel();
     let mut eye = Eye { name: name.clone(), found: None, news: news.clone(), refused };
-    let watch = Watch::new(client.clone(), question, offers, pace);
+    // To list Secrets is a right that nobody has to give us.
+    let watch = Watch::new(client.clone(), question, offers, pace).anew();
     let polls = async {
         if is_refused.recv().await.is_none() {
             std::future::pending::<()>().await;

@@ -28,6 +28,27 @@ pub(super) struct Scene {
 pub(super) struct Operator(Child);
 
 impl Operator {
+    /// Starts one that acts as the user of a kubeconfig. Its log and its local
+    /// sinks are in a directory.
+    pub(super) fn start(config: &Path, directory: &Path, arguments: &[&str]) -> Self {
+        let tests = env::current_exe().unwrap();
+        let program = tests.parent().and_then(Path::parent).unwrap().join("kollect");
+        let log = fs::File::options().create(true).append(true).open(directory.join("log"));
+        let child = Command::new(program)
+            .args(["operator", "--kubeconfig"])
+            .arg(config)
+            .arg("--local-sink-root")
+            .arg(directory)
+            // There are many of them here, and one such port.
+            .arg("--health-probe-bind-address=0")
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log.unwrap())
+            .spawn();
+        Self(child.unwrap())
+    }
+
     /// Ends it at once, without a chance to tidy up.
     pub(super) fn kill(mut self) {
         self.0.kill().unwrap();
@@ -84,27 +105,9 @@ impl Scene {
     }
 
     pub(super) fn operator_with(&self, arguments: &[&str]) -> Operator {
-        let tests = env::current_exe().unwrap();
-        let program = tests.parent().and_then(Path::parent).unwrap().join("kollect");
-        let log = fs::File::options()
-            .create(true)
-            .append(true)
-            .open(self.place.path().join("log"))
-            .unwrap();
-        let child = Command::new(program)
-            .args(["operator", "--watch-namespaces", &self.namespace, "--kubeconfig"])
-            .arg(self.cluster.kubeconfig())
-            .arg("--local-sink-root")
-            .arg(self.place.path())
-            // There are many of them here, and one such port.
-            .arg("--health-probe-bind-address=0")
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        Operator(child)
+        let place = ["--watch-namespaces", &self.namespace];
+        let arguments = [&place[..], arguments].concat();
+        Operator::start(self.cluster.kubeconfig(), self.place.path(), &arguments)
     }
 
     /// Applies an object of ours.

@@ -144,9 +144,13 @@ impl<K: Keeper + Clone + Send + 'static> Desk<K> {
                 if order.assignments.iter().any(is_new) {
                     self.scouts.look.notify_one();
                 }
-                let names = order.assignments.iter();
-                let names = names.flat_map(|one| one.names(&self.habits.defaults));
-                let names = names.chain(self.habits.confined_to.iter().cloned()).collect();
+                let Habits { defaults, confined_to, .. } = &self.habits;
+                let names = if confined_to.is_empty() {
+                    order.assignments.iter().flat_map(|one| one.names(defaults)).collect()
+                } else {
+                    // Of others nothing is asked, whoever names them.
+                    confined_to.clone()
+                };
                 self.scouts.names.send_if_modified(|known| {
                     let is_new = *known != names;
                     *known = names;

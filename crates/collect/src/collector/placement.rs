@@ -29,7 +29,13 @@ enum Standing {
     All,
     /// There may be others, which cannot be known for this reason; of those
     /// that are named, some could not be read.
-    Named { reason: String, unread: BTreeMap<String, String>, asked: BTreeSet<String> },
+    Named {
+        reason: String,
+        unread: BTreeMap<String, String>,
+        asked: BTreeSet<String>,
+        /// Whether the others do not matter.
+        is_confined: bool,
+    },
 }
 
 impl Namespaces {
@@ -67,12 +73,19 @@ impl Namespaces {
         }
         let asked = roll.known.keys().chain(&roll.absent).chain(roll.unread.keys()).cloned();
         let (asked, unread) = (asked.collect(), roll.unread.clone());
-        Self { universe: Arc::new(universe), standing: Standing::Named { reason, unread, asked } }
+        let is_confined = !confined_to.is_empty();
+        let standing = Standing::Named { reason, unread, asked, is_confined };
+        Self { universe: Arc::new(universe), standing }
     }
 
-    /// All that there are, if that is known.
+    /// All that there are, or may be looked at, if that is known.
     pub(super) fn all(&self) -> Option<Arc<Universe>> {
-        (self.standing == Standing::All).then(|| Arc::clone(&self.universe))
+        let is_known = match &self.standing {
+            Standing::All => true,
+            Standing::Unknown(_) => false,
+            Standing::Named { unread, is_confined, .. } => *is_confined && unread.is_empty(),
+        };
+        is_known.then(|| Arc::clone(&self.universe))
     }
 
     /// The namespaces of an assignment; and what is not known of them, by name
@@ -86,7 +99,7 @@ impl Namespaces {
         match &self.standing {
             Standing::Unknown(words) => Err(words.clone()),
             Standing::All => Ok((assignment.chosen(defaults, &self.universe), BTreeMap::new())),
-            Standing::Named { reason, unread, asked } => {
+            Standing::Named { reason, unread, asked, .. } => {
                 let names = match assignment.names(defaults) {
                     names if names.is_empty() => confined_to.clone(),
                     names if confined_to.is_empty() => names,
@@ -138,6 +151,11 @@ impl Placement {
         let (words, is_definite) = match &kind {
             Presence::Unasked => (Some((Reason::Pending, String::new())), false),
             Presence::Served(resource) if resource.scope == Scope::Cluster => {
+                if let Some(text) = assignment.is_kept_in() {
+                    let mut placement = Self::nowhere(kind, true);
+                    placement.gaps.insert(String::new(), (Reason::Denied, text));
+                    return placement;
+                }
                 return Self::nowhere(kind, true).everywhere();
             }
             Presence::Served(_) => (None, false),

@@ -17,7 +17,8 @@ use crate::{rights::Answer, watch::trouble::Trouble};
 pub struct Report {
     /// The number of the order that it is about.
     pub order: u64,
-    /// The namespaces that there are, once all of them are known.
+    /// The namespaces that there are, or that may be looked at, once all of
+    /// them are known.
     pub namespaces: Option<Arc<BTreeMap<String, Namespace>>>,
     pub targets: BTreeMap<TargetKey, TargetReport>,
 }
@@ -65,6 +66,8 @@ pub enum Reason {
     Unreachable,
     /// What is read is not what somebody wants now, which cannot be understood.
     Doubted,
+    /// The scope of the target does not let it have this.
+    Denied,
 }
 
 impl Reason {
@@ -79,6 +82,7 @@ impl Reason {
             Self::Namespaces => "namespaces-unknown",
             Self::Unreachable => "unreachable",
             Self::Doubted => "not-understood",
+            Self::Denied => "scope-denied",
         }
     }
 }

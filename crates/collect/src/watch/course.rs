@@ -52,6 +52,8 @@ pub(super) enum Input {
     Interrupted(Failure),
     /// The server named its version.
     Newest(String),
+    /// Everything is to be read again, whatever the server's version is.
+    Again,
     /// Another watch found that the server's history is another.
     Replaced,
     /// A stream has been opened.
@@ -174,6 +176,10 @@ impl Course {
                 self.wait(failure.retry_after, chance)
             }
             Input::Newest(newest) => self.compared(&newest, now),
+            Input::Again => {
+                self.state = State::Listing { start: Start::Now };
+                Turn::default()
+            }
             Input::Replaced => self.replaced(),
             Input::Ended if self.failures == 0 && self.garbled.is_none() => {
                 self.resume();

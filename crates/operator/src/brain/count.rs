@@ -117,7 +117,7 @@ fn troubles(trouble: Option<&Trouble>, report: Option<&TargetReport>) -> BTreeSe
     let gaps = gaps.filter_map(|gap| {
         let class = match gap.reason {
             Reason::Pending | Reason::Doubted => return None,
-            Reason::Forbidden | Reason::Unauthorized => Class::Forbidden,
+            Reason::Forbidden | Reason::Unauthorized | Reason::Denied => Class::Forbidden,
             Reason::NotServed => Class::Terminal,
             Reason::AccessCheckFailed | Reason::Namespaces | Reason::Unreachable => {
                 Class::Transient

@@ -66,6 +66,11 @@ pub(super) fn statuses(plan: &Plan, brain: &Brain, report: &Report, now: Timesta
             _ => saying(&inventory.object, &status::inventory::status(inventory, &facts, now.time)),
         });
     }
+    for inventory in &plan.nameless {
+        let facts = status::inventory::Facts::default();
+        let wanted = status::inventory::status(inventory, &facts, now.time);
+        sayings.extend(saying(&inventory.object, &wanted));
+    }
     sayings.extend(tend::statuses(plan, &brain.probes, now.time));
     sayings
 }

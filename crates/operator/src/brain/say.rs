@@ -199,6 +199,11 @@ impl Speaker {
     /// Gives inventories the finalizer that their copies need, and takes it
     /// from those that have taken leave.
     pub(super) fn finalizers(&mut self, plan: &Plan, released: &[Released]) {
+        for object in plan.nameless.iter().filter(|one| one.is_leaving()).map(|one| &one.object) {
+            if object.meta().finalizers.iter().flatten().any(|one| one == INVENTORY_CLEANUP) {
+                self.finalize(object, (&[INVENTORY_CLEANUP], None), None);
+            }
+        }
         for (key, inventory) in &plan.inventories {
             let meta = inventory.object.meta();
             let finalizer = match inventory.object.kind() {

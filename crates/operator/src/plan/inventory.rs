@@ -21,6 +21,9 @@ use crate::{
     settings::Settings,
 };
 
+/// Where cluster inventories are in copies.
+const CLUSTER: &str = "cluster";
+
 /// What an inventory comes to.
 #[derive(Clone, Debug)]
 pub(crate) struct InventoryPlan {
@@ -129,24 +132,37 @@ impl InventoryPlan {
     }
 }
 
-/// What every inventory comes to.
+/// What every inventory comes to; and those that have no name of their own,
+/// because they are in the namespace that cluster inventories have in copies.
+/// Nothing may be done for these, not even a farewell.
 pub(super) fn all(
     objects: &Objects,
     targets: &BTreeMap<TargetKey, TargetPlan>,
     settings: &Settings,
     around: &Surroundings,
-) -> BTreeMap<InventoryKey, InventoryPlan> {
+) -> (BTreeMap<InventoryKey, InventoryPlan>, Vec<InventoryPlan>) {
     let both = [Kind::Inventory, Kind::ClusterInventory].into_iter();
     let both = both.flat_map(|kind| objects.of_kind(kind));
-    let mut plans = BTreeMap::new();
+    let (mut plans, mut nameless) = (BTreeMap::new(), Vec::new());
     for (_, object) in both {
         let Some((key, mut plan)) = plan(object, objects, targets, settings) else { continue };
         if plan.trouble.is_none() {
             plan.trouble = refusal(object, around);
         }
+        if object.kind() == Kind::Inventory && key.namespace == CLUSTER {
+            plan.pairs.clear();
+            nameless.push(plan);
+            continue;
+        }
+        for pair in &mut plan.pairs {
+            let invalid = pair.spec.as_ref().ok().and_then(|(sink, _)| unusable(sink, around));
+            if let Some(trouble) = invalid {
+                pair.spec = Err(trouble);
+            }
+        }
         plans.insert(key, plan);
     }
-    plans
+    (plans, nameless)
 }
 
 fn plan(
@@ -162,7 +178,9 @@ fn plan(
     };
     let schema = schema(targets, &is_mine);
     let pairs = refs.iter().map(|(family, reference)| {
-        let namespace = reference.namespace.clone().unwrap_or_else(|| of.sink_namespace.clone());
+        // Who is in a namespace has its sinks there, whatever the reference says.
+        let elsewhere = reference.namespace.clone().filter(|_| of.is_cluster);
+        let namespace = elsewhere.unwrap_or_else(|| of.sink_namespace.clone());
         let sink = SinkKey { family: *family, namespace, name: reference.name.clone() };
         let spec = sink_of(objects, &sink);
         let own =
@@ -260,7 +278,7 @@ fn of_cluster(inventory: &ClusterInventory, targets: &BTreeMap<TargetKey, Target
         },
     };
     let mine = targets.iter().filter(is_mine).map(|(key, _)| key.clone()).collect();
-    (InventoryKey { namespace: "cluster".to_owned(), name }, mine, refs, of)
+    (InventoryKey { namespace: CLUSTER.to_owned(), name }, mine, refs, of)
 }
 
 fn references(families: [(Family, &Vec<SinkRefEntry>); 3]) -> Vec<(Family, SinkRef)> {
@@ -343,3 +361,16 @@ fn refusal(object: &Object, around: &Surroundings) -> Option<Trouble> {
     };
     Some(Trouble::new(reason, violation.to_string()))
 }
+
+/// What the rules of admission say against a sink. Intervals below a floor are
+/// lifted to it, not refused.
+fn unusable(sink: &Object, around: &Surroundings) -> Option<Trouble> {
+    let mut report = Report::default();
+    kollect_validate::check(sink, around, &mut report);
+    let violation = report.violations.into_iter().find(|one| one.rule != Rule::Snk04)?;
+    let (kind, name) = (sink.kind().name(), Name::of(sink));
+    Some(Trouble::new("ExportTerminal", format!("{kind} {name} is invalid: {violation}")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use kollect_api::{ClusterScope, ClusterTarget, Profile, Scope, ScopeCeiling, Target};
+use kollect_api::{ClusterScope, ClusterTarget, Profile, Scope, ScopeCeiling, Target, annotation};
 use kollect_collect::Assignment;
 use kollect_inventory::TargetKey;
 use kollect_sinks::ProfileSchema;
@@ -149,39 +149,87 @@ impl Planner {
             trouble,
             schema,
         };
-        let last = self.compiled.get(&target.key()).map(|one| Arc::clone(&one.assignment));
+        let (key, ceiling) = (target.key(), ceiling(target, objects));
         if target.is_suspended() {
             let trouble = Trouble::new("Suspended", "spec.suspend is set: nothing is collected");
             return plan(Stance::Withdraw, Some(trouble), None);
         }
-        if let Some(violation) = refusal(object, around) {
-            let stance = match violation.reason {
-                "InvalidSpec" => Stance::Doubt(last),
-                _ => Stance::Withdraw,
+        let refused = refusal(object, around).or_else(|| beyond(target, settings));
+        if let Some(violation) = refused {
+            let (stance, trouble) = match violation.reason {
+                "InvalidSpec" => self.doubt(&key, ceiling, violation),
+                _ => (Stance::Withdraw, violation),
             };
-            return plan(stance, Some(violation), None);
+            return plan(stance, Some(trouble), None);
         }
         let name = target.profile();
         let Some(profile) = objects.find::<Profile>(&name.namespace, &name.name) else {
             let trouble =
                 Trouble::new("ProfileNotFound", format!("there is no KollectProfile {name}"));
             let is_sure = knowledge.missing_profiles.contains(&name);
-            let stance = if is_sure { Stance::Withdraw } else { Stance::Doubt(last) };
+            let (stance, trouble) = if is_sure {
+                (Stance::Withdraw, trouble)
+            } else {
+                self.doubt(&key, ceiling, trouble)
+            };
             return plan(stance, Some(trouble), None);
         };
-        let ceiling = ceiling(target, objects);
         let assignment = match self.compile(target, profile, ceiling, settings) {
             Ok(assignment) => assignment,
             Err(message) => {
                 let trouble = Trouble::new("InvalidSpec", format!("profile {name}: {message}"));
-                return plan(Stance::Doubt(last), Some(trouble), None);
+                let (stance, trouble) = if self.has_lost_consent(&key, profile) {
+                    (Stance::Withdraw, trouble)
+                } else {
+                    self.doubt(&key, ceiling, trouble)
+                };
+                return plan(stance, Some(trouble), None);
             }
         };
-        let schema = schema(profile, &name, target.key());
+        let schema = schema(profile, &name, key);
         if let Some(trouble) = denied(target, &assignment, ceiling, (settings, knowledge)) {
             return plan(Stance::Withdraw, Some(trouble), Some(schema));
         }
         plan(Stance::Collect(assignment), None, Some(schema))
+    }
+
+    /// What was understood last goes on, but never above the ceiling of now:
+    /// else whoever is to be kept within one would only have to be unclear.
+    fn doubt(
+        &mut self,
+        key: &TargetKey,
+        ceiling: Option<&ScopeCeiling>,
+        trouble: Trouble,
+    ) -> (Stance, Trouble) {
+        let Some(known) = self.compiled.get_mut(key) else { return (Stance::Doubt(None), trouble) };
+        if known.basis.ceiling.as_ref() != ceiling {
+            known.basis.ceiling = ceiling.cloned();
+            known.assignment = Arc::new(known.assignment.under(ceiling));
+        }
+        let kind = known.assignment.kind();
+        let allowed = ceiling.map(|ceiling| &ceiling.allowed_gvks[..]).unwrap_or_default();
+        if allowed.is_empty() || allowed.iter().any(|one| one.is(kind)) {
+            return (Stance::Doubt(Some(Arc::clone(&known.assignment))), trouble);
+        }
+        let text = format!("{kind} is not in allowedGVKs of the scope; and {}", trouble.message);
+        (Stance::Withdraw, Trouble::new("ScopeGVKDenied", text))
+    }
+
+    /// Whether a profile of Secrets was permitted something that it no longer
+    /// is. What it was last understood to want must not go on then.
+    fn has_lost_consent(&self, key: &TargetKey, profile: &Profile) -> bool {
+        let consents = |annotations: Option<&BTreeMap<String, String>>, name: &str| {
+            annotations.and_then(|all| all.get(name)).is_some_and(|value| value == "true")
+        };
+        let before = self.compiled.get(key).map(|known| known.basis.profile.2.as_ref());
+        let now = profile.metadata.annotations.as_ref();
+        let is_lost = |name: &str| {
+            before.is_some_and(|before| consents(before, name)) && !consents(now, name)
+        };
+        profile.spec.target_gvk.is_core_secret()
+            && [annotation::ALLOW_SECRET_EXTRACTION, annotation::ALLOW_FULL_RESOURCE_EXPORT]
+                .into_iter()
+                .any(is_lost)
     }
 
     fn compile(
@@ -239,6 +287,20 @@ fn refusal(object: &Object, around: &Surroundings) -> Option<Trouble> {
         _ => "InvalidSpec",
     };
     Some(Trouble::new(reason, violation.to_string()))
+}
+
+/// Whether a target names a namespace that the operator was told not to look
+/// at. A target of the cluster is narrowed instead.
+fn beyond(target: AnyTarget<'_>, settings: &Settings) -> Option<Trouble> {
+    let AnyTarget::Namespaced(target) = target else { return None };
+    let bound = &settings.watch_namespaces;
+    let is_beyond = |name: &&String| !bound.is_empty() && !bound.contains(*name);
+    let first = target.spec.filter.included_namespaces.iter().find(is_beyond)?;
+    let text = format!(
+        "spec.includedNamespaces: {first} is not in --watch-namespaces of the operator, which \
+         reads nothing elsewhere"
+    );
+    Some(Trouble::new("ScopeNamespaceDenied", text))
 }
 
 /// The ceiling that a target is under: that of the scope whose name sorts first.

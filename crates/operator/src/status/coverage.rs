@@ -83,6 +83,7 @@ fn word(reason: Reason) -> &'static str {
         Reason::Namespaces => "NamespacesUnknown",
         Reason::Unreachable => "Unreachable",
         Reason::Doubted => "NotUnderstood",
+        Reason::Denied => "ScopeDenied",
     }
 }
 

@@ -150,6 +150,7 @@ fn in_the_way(facts: &Facts<'_>) -> Option<Trouble> {
         let reason = match gap.reason {
             Reason::Pending | Reason::Doubted => None,
             Reason::AccessCheckFailed => Some("AccessCheckFailed"),
+            Reason::Denied => Some("ScopeGVKDenied"),
             _ => Some("InformerRegistrationFailed"),
         };
         if let Some(reason) = reason {

@@ -160,6 +160,14 @@ fn a_stream_that_ends_in_good_order_goes_on_at_once_but_not_all_the_time() {
 }
 
 #[test]
+fn what_is_read_anew_needs_no_version_and_worries_nobody() {
+    let mut story = Story::watches();
+    story.after(300).check(Input::Ended, "resuming after 7", 0, None);
+    story.check(Input::Again, "listing, now", 0, None);
+    story.check(listed("9"), "watching after 9", 0, None);
+}
+
+#[test]
 fn a_silent_stream_is_resumed_at_once() {
     Story::watches().after(90).check(Input::Silent, "resuming after 7", 0, None);
 }
