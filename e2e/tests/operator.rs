@@ -2,6 +2,9 @@
 
 mod operator {
     mod basics;
+    #[cfg(test)]
+    mod client;
+    mod cluster;
     mod copies;
     #[cfg(test)]
     mod ground;

@@ -148,9 +148,19 @@ fn own(is_everywhere: bool) -> Vec<Right> {
         right(&inventories, "", patch, "their finalizer, by which copies are cleaned up"),
         right(&targets, "", patch, "finalizers of earlier versions are taken from those that go"),
         right(&sinks, "/status", patch, "sinks say whether they can be reached"),
-        right(&sinks, "", patch, "the annotation that asks for one probe is taken away after it"),
+        right(
+            &[Kind::SnapshotSink, Kind::DatabaseSink],
+            "",
+            patch,
+            "the annotation that asks for one probe is taken away after it",
+        ),
         right(&tests, "/status", patch, "connection tests say what came of them"),
-        right(&tests, "", &["delete", "patch"], "they are marked as run, and go in time"),
+        right(
+            &tests,
+            "",
+            &["delete", "patch"],
+            "their sink becomes their owner, and they go in time",
+        ),
     ]
 }
 

@@ -1,7 +1,5 @@
 //! The operator as a process: what it serves, what it says, how it ends.
 
-#[cfg(test)]
-mod client;
 mod metrics;
 
 use std::{fs, net::SocketAddr};
@@ -9,8 +7,10 @@ use std::{fs, net::SocketAddr};
 use kollect_testenv::{ControlPlane, assets};
 use serde_json::{Value, json};
 
-use self::client::{Trust, get};
-use super::support::{Scene, until};
+use super::{
+    client::{Trust, get},
+    support::{Scene, until},
+};
 
 const HEALTH: &str = "--health-probe-bind-address=127.0.0.1:0";
 const METRICS: &str = "--metrics-bind-address=127.0.0.1:0";

@@ -10,10 +10,11 @@ use kollect_testenv::Asked;
 use serde_json::{Value, json};
 
 use self::{
-    deeds::{finalized, guarded, sampled, unusable},
+    deeds::{asked, finalized, guarded, sampled, unusable},
     ledger::{Right, aggregate, are_used, granted, is_use, narrow, of_operator, refused},
 };
 use super::{
+    client::{Trust, get},
     ground::{Ground, Saying, basics, config_map, namespace, ours, profile},
     line::Line,
     support::until,
@@ -25,9 +26,35 @@ fn saying(kind: &'static str, of: (&str, &str), condition: &'static str) -> Sayi
     Saying { kind, of: (of.0.to_owned(), of.1.to_owned()), condition, says: "" }
 }
 
+/// Every wish for a probe has been granted, and the test is gone.
+#[track_caller]
+fn is_granted(ground: &Ground) {
+    let wishes = "kollectdatabasesinks,kollectsnapshotsinks,kollectconnectiontests";
+    let is_wish = |one: &Value| {
+        one["kind"] == "KollectConnectionTest"
+            || one["metadata"]["annotations"]["kollect.dev/test-connection"] == "true"
+    };
+    let is_over = until(|| (!ground.get(wishes).iter().any(is_wish)).then_some(()));
+    assert!(is_over.is_some(), "{:#?}; {}", ground.get(wishes), ground.log());
+}
+
+/// Asks for the metrics as somebody whom the server knows.
+fn scrape(ground: &Ground) {
+    let address = until(|| {
+        let log = ground.log();
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let line = lines.into_iter().find(|line| line["server"] == "metrics")?;
+        line["address"].as_str()?.parse().ok()
+    });
+    let create = ["create", "token", "kollect-controller-manager", "-n", "kollect-system"];
+    let token = ground.plane.kubectl(create).stdout();
+    let answer = get(address.unwrap(), "/metrics", &Trust::Anybody, Some(token.trim()));
+    assert!(answer.is_ok_and(|(status, _)| [200, 403].contains(&status)));
+}
+
 /// Something of everything, in one namespace and in the cluster.
 fn fill(ground: &Ground, team: &Value) {
-    ground.apply(&[sampled("shop"), guarded("shop"), unusable("shop")].concat());
+    ground.apply(&[sampled("shop"), guarded("shop"), unusable("shop"), asked("shop")].concat());
     ground.apply(&basics("shop"));
     let of_cluster = json!({
         "profileRef": {"name": "p", "namespace": "shop"},
@@ -58,7 +85,8 @@ fn an_operator_of_the_cluster_needs_its_rights_and_no_others() {
     aggregate(&ground);
     let config = ground.plane.service_account("kollect-system", "kollect-controller-manager");
     let line = Line::to(ground.plane.address());
-    let operator = ground.operator(&line.config(&config.unwrap()), &["--leader-elect"]);
+    let arguments = ["--leader-elect", "--metrics-bind-address=127.0.0.1:0"];
+    let operator = ground.operator(&line.config(&config.unwrap()), &arguments);
 
     fill(&ground, &team);
     ground.has(("shop", "rows.db"), &["cluster: ct shop/one", "t shop/one"]);
@@ -69,6 +97,8 @@ fn an_operator_of_the_cluster_needs_its_rights_and_no_others() {
         saying("KollectClusterInventory", ("", "ci"), "Synced True Exported"),
         saying("KollectInventory", ("shop", "unusable"), "Degraded True ExportTerminal"),
     ]);
+    is_granted(&ground);
+    scrape(&ground);
     // Whoever was cut off finds out what happened meanwhile.
     line.cut();
     ground.apply(&[config_map("shop", "two")]);
@@ -114,7 +144,7 @@ fn fill_teams(ground: &Ground) {
             profile(place, "nodes", json!({"version": "v1", "kind": "Node"})),
         ]);
     }
-    ground.apply(&[guarded("team-a"), unusable("team-a")].concat());
+    ground.apply(&[guarded("team-a"), unusable("team-a"), asked("team-a")].concat());
     let of_cluster = json!({
         "profileRef": {"name": "p", "namespace": "team-a"},
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "team-b"}},
@@ -162,6 +192,7 @@ fn an_operator_of_a_tenant_needs_nothing_of_the_cluster() {
     let operator = ground.operator(&config, &arguments);
     fill_teams(&ground);
     has_its_own(&ground);
+    is_granted(&ground);
 
     line.cut();
     ground.apply(&[config_map("team-a", "two"), config_map("team-b", "two")]);

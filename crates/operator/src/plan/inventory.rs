@@ -60,8 +60,10 @@ impl PairPlan {
     /// Nothing is written to a sink that the rules of admission refuse.
     pub(super) fn admit(&mut self, sink: Option<&SinkPlan>) {
         if let Some(trouble) = sink.and_then(|sink| sink.trouble.as_ref()) {
-            let message = format!("the sink is not admitted: {}", trouble.message);
-            self.spec = Err(Trouble::new("InvalidSpec", message));
+            let SinkKey { family, namespace, name } = &self.sink;
+            let message =
+                format!("{family} sink {namespace}/{name} is invalid: {}", trouble.message);
+            self.spec = Err(Trouble::new("ExportTerminal", message));
         }
     }
 
@@ -153,12 +155,6 @@ pub(super) fn all(
             plan.pairs.clear();
             nameless.push(plan);
             continue;
-        }
-        for pair in &mut plan.pairs {
-            let invalid = pair.spec.as_ref().ok().and_then(|(sink, _)| unusable(sink, around));
-            if let Some(trouble) = invalid {
-                pair.spec = Err(trouble);
-            }
         }
         plans.insert(key, plan);
     }
@@ -360,16 +356,6 @@ fn refusal(object: &Object, around: &Surroundings) -> Option<Trouble> {
         _ => "InvalidSpec",
     };
     Some(Trouble::new(reason, violation.to_string()))
-}
-
-/// What the rules of admission say against a sink. Intervals below a floor are
-/// lifted to it, not refused.
-fn unusable(sink: &Object, around: &Surroundings) -> Option<Trouble> {
-    let mut report = Report::default();
-    kollect_validate::check(sink, around, &mut report);
-    let violation = report.violations.into_iter().find(|one| one.rule != Rule::Snk04)?;
-    let (kind, name) = (sink.kind().name(), Name::of(sink));
-    Some(Trouble::new("ExportTerminal", format!("{kind} {name} is invalid: {violation}")))
 }
 
 #[cfg(test)]

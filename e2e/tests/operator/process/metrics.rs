@@ -5,9 +5,11 @@ use std::net::SocketAddr;
 use serde_json::json;
 
 use super::{
-    super::support::{Scene, until},
+    super::{
+        client::{Trust, get},
+        support::{Scene, until},
+    },
     METRICS,
-    client::{Trust, get},
 };
 
 /// Waits until the page has a line that begins like this and ends with that.

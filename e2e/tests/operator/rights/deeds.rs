@@ -35,6 +35,26 @@ pub(super) fn unusable(namespace: &str) -> Vec<Value> {
     ]
 }
 
+/// Sinks that ask to be probed once, one that nothing can be written to, and a
+/// test that goes as soon as it has been run.
+pub(super) fn asked(namespace: &str) -> Vec<Value> {
+    let once = |kind: &str, spec: Value| {
+        let mut sink = ours(kind, namespace, "once", spec);
+        sink["metadata"]["annotations"] = json!({"kollect.dev/test-connection": "true"});
+        sink["spec"]["connectionTest"] = json!(false);
+        sink
+    };
+    let test = json!({"sinkRef": {"databaseSinkRef": "once"}, "ttlSecondsAfterFinished": 0});
+    let stream =
+        json!({"type": "nats", "nats": {"url": "nats://nats.example.org", "subject": "s"}});
+    vec![
+        once("KollectDatabaseSink", json!({"type": "sqlite", "sqlite": {"path": "once.db"}})),
+        once("KollectSnapshotSink", json!({"type": "file", "file": {"path": "once"}})),
+        ours("KollectEventSink", namespace, "stream", stream),
+        ours("KollectConnectionTest", namespace, "test", test),
+    ]
+}
+
 pub(super) fn finalized(mut target: Value, finalizer: &str) -> Value {
     target["metadata"]["finalizers"] = json!([finalizer]);
     target

@@ -7,21 +7,6 @@ use super::super::ground::Ground;
 
 const USER: &str = "system:serviceaccount:kollect-system:kollect-controller-manager";
 
-/// Rights that these scenarios do not come to use, and why.
-const NOT_HERE: &[(&str, &str, &str)] = &[
-    ("kollectsnapshotsinks/status", "patch", "sinks are not probed yet"),
-    ("kollectdatabasesinks/status", "patch", "sinks are not probed yet"),
-    ("kollecteventsinks/status", "patch", "sinks are not probed yet"),
-    ("kollectsnapshotsinks", "patch", "sinks are not probed yet"),
-    ("kollectdatabasesinks", "patch", "sinks are not probed yet"),
-    ("kollecteventsinks", "patch", "sinks are not probed yet"),
-    ("kollectconnectiontests/status", "patch", "connection tests are not run yet"),
-    ("kollectconnectiontests", "patch", "connection tests are not run yet"),
-    ("kollectconnectiontests", "delete", "connection tests are not run yet"),
-    ("tokenreviews", "create", "the metrics endpoint is not served yet"),
-    ("subjectaccessreviews", "create", "the metrics endpoint is not served yet"),
-];
-
 /// One right: group, resource, verb, and the names that it is about.
 pub(super) type Right = (String, String, String, Vec<String>);
 
@@ -72,8 +57,7 @@ pub(super) fn refused(ground: &Ground) -> Vec<String> {
 pub(super) fn are_used(ground: &Ground, rights: &[Right], elsewhere: &[(&str, &str, &str)]) {
     let asked = of_operator(ground);
     let is_excused = |(_, resource, verb, _): &Right| {
-        let mut excused = NOT_HERE.iter().chain(elsewhere);
-        excused.any(|(plural, what, _)| resource == plural && verb == what)
+        elsewhere.iter().any(|(plural, what, _)| resource == plural && verb == what)
     };
     let is_used = |right: &&Right| asked.iter().any(|one| is_use(right, one));
     let (used, unused): (Vec<_>, Vec<_>) = rights.iter().partition(is_used);

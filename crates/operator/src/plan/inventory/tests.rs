@@ -53,7 +53,7 @@ fn a_sink_that_admission_would_refuse_is_not_opened() {
     let bad = plan([sqlite("a", "../rows.db"), inventory("a", json!({"name": "rows"}))]);
     let trouble = sink(&bad).1.unwrap();
     assert_eq!(trouble.reason, "ExportTerminal");
-    assert!(trouble.message.contains("KollectDatabaseSink a/rows is invalid"), "{trouble:?}");
+    assert!(trouble.message.contains("database sink a/rows is invalid"), "{trouble:?}");
 }
 
 #[test]
