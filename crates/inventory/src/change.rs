@@ -4,7 +4,7 @@ use std::{collections::HashSet, sync::Arc};
 
 use crate::{
     digest::Digest,
-    key::PartitionKey,
+    key::{PartitionKey, TargetKey},
     row::{Identity, Row},
 };
 
@@ -94,7 +94,7 @@ impl Change {
 }
 
 /// Where a comparison may delete.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Confines {
     /// Partitions whose rows may be out of date; nothing of theirs is deleted.
     pub uncovered: Vec<PartitionKey>,
@@ -103,16 +103,20 @@ pub struct Confines {
     /// Whether a partition in neither list is known to be gone. Until all that
     /// decides this has been read in this process, it is not.
     pub settled: bool,
+    /// Targets whose partitions are not known, whatever else is: nothing of
+    /// theirs is known to be gone.
+    pub unknown: Vec<TargetKey>,
 }
 
 impl Confines {
     /// The same, to be asked row by row.
     pub fn permits(&self) -> Permits<'_> {
-        let Self { uncovered, covered, settled } = self;
+        let Self { uncovered, covered, settled, unknown } = self;
         Permits {
             covered: covered.iter().map(PartitionKey::place).collect(),
             uncovered: uncovered.iter().map(PartitionKey::place).collect(),
             settled: *settled,
+            unknown: unknown.iter().map(TargetKey::place).collect(),
         }
     }
 }
@@ -127,13 +131,16 @@ pub struct Permits<'a> {
     covered: HashSet<Place<'a>>,
     uncovered: HashSet<Place<'a>>,
     settled: bool,
+    unknown: HashSet<(&'a str, &'a str)>,
 }
 
 impl Permits<'_> {
     /// Whether a row that the destination has there and the view has not is
     /// gone.
     pub fn delete(&self, place: Place<'_>) -> bool {
-        self.covered.contains(&place) || (self.settled && !self.uncovered.contains(&place))
+        let is_unknown =
+            self.uncovered.contains(&place) || self.unknown.contains(&(place.0, place.1));
+        self.covered.contains(&place) || (self.settled && !is_unknown)
     }
 }
 

@@ -13,6 +13,13 @@ pub struct TargetKey {
     pub name: String,
 }
 
+impl TargetKey {
+    /// What rows say of their target: its namespace and its name.
+    pub(crate) fn place(&self) -> (&str, &str) {
+        (self.namespace.as_deref().unwrap_or_default(), &self.name)
+    }
+}
+
 /// The rows of one target in one namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartitionKey {

@@ -365,10 +365,12 @@ impl Brain {
                         known.gaps.values().any(|gap| gap.reason == Reason::Pending)
                     })
             };
-            if inventory.targets.iter().all(is_settled) {
+            let unknown = inventory.targets.iter().filter(|target| !is_settled(target));
+            let unknown: BTreeSet<_> = unknown.cloned().collect();
+            if unknown.is_empty() {
                 self.ledger.with(|store| store.settle(view));
             } else if !inventory.targets.iter().any(is_pending) {
-                self.ledger.with(|store| store.admit(view));
+                self.ledger.with(|store| store.settle_but(view, &unknown));
             }
         }
     }

@@ -459,7 +459,7 @@ mod support {
         let destination = Arc::new(FileDestination::new(directory.path().to_owned()));
         let sink = FileSink::new(destination, serde_json::from_value(sink).unwrap());
         let Edition { inventory, generation } = inventory();
-        let confines = Confines { uncovered: vec![], covered: vec![], settled: true };
+        let confines = Confines { settled: true, ..Confines::default() };
         let export = Export {
             inventory,
             generation,

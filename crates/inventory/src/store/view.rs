@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     change::{Confines, Content},
-    key::{PartitionId, ViewId},
+    key::{PartitionId, TargetKey, ViewId},
     row::Row,
 };
 
@@ -44,8 +44,8 @@ pub(super) struct View {
     pub(super) winners: Option<Winners>,
     /// Whether all that decides which partitions there are has been read.
     pub(super) settled: bool,
-    /// Whether waiting for that does not help.
-    admitted: bool,
+    /// The targets for which waiting does not help, once all others are known.
+    unknown: Option<BTreeSet<TargetKey>>,
 }
 
 impl Store {
@@ -63,7 +63,7 @@ impl Store {
             hidden: winners.as_ref().map(|winners| winners.partition),
             winners,
             settled: false,
-            admitted: false,
+            unknown: None,
         };
         self.views.insert(id, view);
         ViewId(id)
@@ -102,14 +102,22 @@ impl Store {
         }
     }
 
-    /// Says that it cannot be known what else the view holds, because something
-    /// that it is made of is broken. Nobody has to wait for that; what is not
-    /// known stays wherever it was copied to.
-    pub fn admit(&mut self, view: ViewId) {
-        if let Some(holder) = self.views.get_mut(&view.0) {
-            holder.admitted = true;
+    /// Says that it cannot be known what some targets have, because they are
+    /// broken, and that everything else is known. Nobody has to wait for them;
+    /// what they had stays wherever it was copied to, and what belongs to
+    /// nobody any longer goes.
+    pub fn settle_but(&mut self, view: ViewId, unknown: &BTreeSet<TargetKey>) {
+        let Some(holder) = self.views.get_mut(&view.0) else { return };
+        let is_new = holder.unknown.as_ref() != Some(unknown);
+        if is_new {
+            holder.unknown = Some(unknown.clone());
         }
         for cursor in self.cursors_of(view) {
+            let state = self.cursors.get(&cursor.0);
+            let is_free = state.is_some_and(|state| state.unsettled && state.flight.is_none());
+            if is_new && is_free {
+                self.start_over(cursor);
+            }
             if self.is_from_scratch(cursor) {
                 self.woken.insert(cursor);
             }
@@ -161,7 +169,7 @@ impl Store {
     /// partition of it has been read, or has failed to be.
     pub fn is_warm(&self, view: ViewId) -> bool {
         let is_warm = |holder: &View| {
-            (holder.settled || holder.admitted)
+            (holder.settled || holder.unknown.is_some())
                 && holder.partitions.iter().all(|id| self.is_tried(*id))
         };
         self.views.get(&view.0).is_some_and(is_warm)
@@ -177,7 +185,9 @@ impl Store {
             homes.map(|home| home.key.clone()).collect()
         };
         let (covered, uncovered) = (keys(covered), keys(uncovered));
-        Some(Confines { uncovered, covered, settled: holder.settled })
+        let unknown = holder.unknown.iter().filter(|_| !holder.settled).flatten().cloned();
+        let settled = holder.settled || holder.unknown.is_some();
+        Some(Confines { uncovered, covered, settled, unknown: unknown.collect() })
     }
 
     /// Every row of a view, in no order.

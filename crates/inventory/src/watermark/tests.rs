@@ -21,7 +21,7 @@ fn recorded() -> Recorded {
 }
 
 fn everything() -> Change {
-    let confines = Confines { uncovered: Vec::new(), covered: Vec::new(), settled: true };
+    let confines = Confines { settled: true, ..Confines::default() };
     Change::All { rows: Vec::new(), confines }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kollect_inventory::{
     Batch, Change, Confines, Content, Digest, Identity, PartitionChange, PartitionKey, Row,
+    TargetKey,
 };
 
 /// Rows by what names them.
@@ -62,11 +63,18 @@ impl Destination {
         };
         self.rows.retain(|identity, _| {
             let known = within(identity, &confines.covered);
-            let unknown = within(identity, &confines.uncovered);
+            let unknown = within(identity, &confines.uncovered)
+                || confines.unknown.iter().any(|target| is_of(identity, target));
             unknown || (!known && !confines.settled)
         });
         self.put_all(rows);
     }
+}
+
+/// Whether a row is one of a target.
+fn is_of(identity: &Identity<'_>, target: &TargetKey) -> bool {
+    identity.target_namespace == target.namespace.as_deref().unwrap_or_default()
+        && identity.target_name == target.name
 }
 
 /// Whether a row is one of a partition.

@@ -1,8 +1,10 @@
 //! Histories that a review found to go wrong, and that do no more.
 
+use std::collections::BTreeSet;
+
 use kollect_inventory::{
     Change, CursorId, Dedupe, Delete, Effect, Freshness, ListNumber, PartitionId, PartitionKey,
-    Store, Sweep, Upsert, ViewId,
+    Store, Sweep, TargetKey, Upsert, ViewId,
 };
 
 use super::{
@@ -303,4 +305,28 @@ fn a_row_out_of_turn_is_not_deleted_by_its_older_tombstone() {
         }
         assert!(!had || has, "x was handed out and then deleted, batch {i}");
     }
+}
+
+#[test]
+fn a_target_that_cannot_be_understood_keeps_its_own_rows_and_nobody_elses() {
+    // R2, R3: one broken target does not keep what another one has left behind.
+    let mut store = Store::new(1);
+    let view = store.add_view(Dedupe::KeepAll);
+    let cursor = store.open_cursor(view);
+    let broken = TargetKey { namespace: Some("a".to_owned()), name: "broken".to_owned() };
+    assert!(!store.is_warm(view));
+    store.settle_but(view, &BTreeSet::from([broken]));
+    assert!(store.is_warm(view));
+    let batch = store.gather(cursor, 10).unwrap();
+    let Change::All { confines, .. } = &batch.change else { panic!("{batch:?}") };
+    assert!(!confines.permits().delete(("a", "broken", "x")));
+    assert!(confines.permits().delete(("a", "gone", "x")));
+    assert_eq!(batch.watermark.content, None, "it is not known what there is");
+    assert!(store.acknowledge(cursor, batch.ticket));
+    // Once it is understood, everything is compared again.
+    store.settle(view);
+    let batch = store.gather(cursor, 10).unwrap();
+    let Change::All { confines, .. } = &batch.change else { panic!("{batch:?}") };
+    assert!(confines.permits().delete(("a", "broken", "x")));
+    assert!(batch.watermark.content.is_some());
 }

@@ -236,7 +236,8 @@ pub(super) fn partition(namespace: &str) -> PartitionKey {
 
 fn confines(covered: &[&str], uncovered: &[&str], settled: bool) -> Confines {
     let keys = |names: &[&str]| names.iter().map(|name| partition(name)).collect();
-    Confines { covered: keys(covered), uncovered: keys(uncovered), settled }
+    let (covered, uncovered) = (keys(covered), keys(uncovered));
+    Confines { covered, uncovered, settled, ..Confines::default() }
 }
 
 /// A comparison with all rows of a view that is known in full.
@@ -293,7 +294,7 @@ pub(super) fn export(name: &str, change: Change) -> Export {
     };
     let digest = rows.iter().fold(Digest::EMPTY, |sum, row| sum.with(row.hash()));
     let content = Some(Content { rows: rows.len(), digest }).filter(|_| uncovered.is_empty());
-    let confines = Confines { covered, uncovered, settled: true };
+    let confines = Confines { covered, uncovered, settled: true, ..Confines::default() };
     let mut sorted = rows;
     sort(&mut sorted);
     Export {

@@ -156,7 +156,7 @@ pub(super) fn export(rows: &[Row]) -> Export {
     let digest = rows.iter().fold(Digest::EMPTY, |sum, row| sum.with(row.hash()));
     let target = TargetKey { namespace: Some("shop".into()), name: "things".into() };
     let covered = vec![PartitionKey { target, namespace: "shop".into() }];
-    let confines = Confines { covered, uncovered: vec![], settled: true };
+    let confines = Confines { covered, settled: true, ..Confines::default() };
     let change = Change::All { rows: sorted.clone(), confines: confines.clone() };
     Export {
         inventory: InventoryKey { namespace: "shop".into(), name: "web-stack".into() },

@@ -155,7 +155,7 @@ async fn a_comparison_deletes_only_where_it_is_permitted() {
     let confines = Confines {
         uncovered: vec![partition(None, "a")],
         covered: vec![partition(None, "b")],
-        settled: false,
+        ..Confines::default()
     };
     assert_eq!(pair.within(&[], confines.clone()).await.unwrap().wrote, wrote(0, 1));
     assert_eq!(file.query(NAMES), [["a"], ["c"]]);

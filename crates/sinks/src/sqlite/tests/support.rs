@@ -104,7 +104,7 @@ impl Pair {
 
     /// Exports everything; the view is known in full.
     pub(super) async fn all(&mut self, rows: &[Row]) -> Result<Receipt, SinkError> {
-        let confines = Confines { uncovered: Vec::new(), covered: Vec::new(), settled: true };
+        let confines = Confines { settled: true, ..Confines::default() };
         self.within(rows, confines).await
     }
 
@@ -114,7 +114,8 @@ impl Pair {
         confines: Confines,
     ) -> Result<Receipt, SinkError> {
         let digest = rows.iter().fold(Digest::EMPTY, |sum, row| sum.with(row.hash()));
-        let known = confines.settled && confines.uncovered.is_empty();
+        let known =
+            confines.settled && confines.uncovered.is_empty() && confines.unknown.is_empty();
         let content = known.then_some(Content { rows: rows.len(), digest });
         self.export(Change::All { rows: rows.to_vec(), confines }, content).await
     }

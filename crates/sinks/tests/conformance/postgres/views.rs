@@ -45,7 +45,7 @@ fn row(name: &str, attributes: &str) -> Row {
 
 /// Exports everything under a schema.
 async fn export(sink: &dyn Sink, sequence: i64, schema: Arc<Schema>, rows: Vec<Row>) -> Receipt {
-    let confines = Confines { uncovered: Vec::new(), covered: Vec::new(), settled: true };
+    let confines = Confines { settled: true, ..Confines::default() };
     let export = Export {
         inventory: inventory(),
         generation: 1,
