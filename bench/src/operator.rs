@@ -21,8 +21,9 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
     let scene = Scene::start(Path::new(program), Path::new(assets), Path::new(cache))?;
     let first = scene.has_all().context("the first export")?;
     print("operator.first_s", first)?;
-    let idle = scene.idle()?;
+    Scene::settle();
     print("operator.rss_mib", scene.resident_mib())?;
+    let idle = scene.idle()?;
     print("operator.idle_sink_bytes", idle.sink_bytes)?;
     print("operator.idle_status_writes", idle.status_writes)?;
     let Latency { sent, patch_p99, commit_p50, commit_p99 } =

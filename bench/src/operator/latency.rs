@@ -141,7 +141,7 @@ async fn listen(
     let (listener, mut connection) = tokio_postgres::Config::new()
         .host_path(socket)
         .port(server.address().port())
-        .user("postgres")
+        .user("kollect")
         .dbname(database)
         .connect(NoTls)
         .await?;

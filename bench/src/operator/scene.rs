@@ -24,6 +24,8 @@ pub(super) const OBJECTS: usize = 10_000;
 const TARGETS: usize = 10;
 /// Two rounds of verification fall into it.
 const IDLE: Duration = Duration::from_secs(70);
+/// The database writes a note of its own within this time after the last change.
+const AT_REST: Duration = Duration::from_secs(20);
 /// What was given back to the system has been given back after it.
 const SETTLED: Duration = Duration::from_secs(5);
 /// So long the first export may take.
@@ -128,12 +130,17 @@ impl Scene {
         self.plane.kubectl(said).stdout()
     }
 
+    /// Waits until memory that is not needed has been given back.
+    pub(super) fn settle() {
+        thread::sleep(SETTLED);
+    }
+
     /// Does nothing for a while, and says what was written meanwhile.
     pub(super) fn idle(&self) -> anyhow::Result<Idle> {
-        // The sink is at rest before whoever tells of it.
-        thread::sleep(SETTLED);
         self.postgres.execute(&self.database, "VACUUM");
         self.postgres.execute(&self.database, "CHECKPOINT");
+        // The server notes by itself what runs there once it has come to rest.
+        thread::sleep(AT_REST);
         let (before, position, begun) = (self.versions(), self.position()?, now());
         thread::sleep(IDLE);
         let (after, log) = (self.versions(), self.position()? - position);
