@@ -6,6 +6,7 @@ mod cli {
     mod crds;
     mod samples;
     mod collecting;
+    mod init;
     mod sinks;
     mod validating;
     mod bad_input;
