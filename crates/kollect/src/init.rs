@@ -196,7 +196,7 @@ fn hand_over(args: &InitArgs, wish: &Wish, out: &mut impl Write) -> anyhow::Resu
     let directory = &args.output_dir;
     let existing = if args.force { Existing::Replace } else { Existing::Keep };
     let files = write::files(wish);
-    write::check(&files)?;
+    write::check(&files, args.addresses.policy())?;
     let paths = write::write(directory, &files, existing)?;
     for path in &paths {
         writeln!(out, "{}", path.display())?;
@@ -212,7 +212,18 @@ fn hand_over(args: &InitArgs, wish: &Wish, out: &mut impl Write) -> anyhow::Resu
     if !others.is_empty() {
         writeln!(says, "note: the directory holds other manifests too: {}", others.join(", "))?;
     }
-    let directory = quoted(&directory.display().to_string());
+    let next = next(args);
+    let width = next.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
+    writeln!(says, "\nnext, read and edit them, then:")?;
+    for (command, remark) in &next {
+        writeln!(says, "  {command:width$}  # {remark}")?;
+    }
+    Ok(())
+}
+
+/// What to do with the files, and what for.
+fn next(args: &InitArgs) -> [(String, &'static str); 4] {
+    let directory = quoted(&args.output_dir.display().to_string());
     let mut cluster = String::new();
     for (flag, value) in [
         ("--kubeconfig", args.kubeconfig.as_ref().map(|file| file.display().to_string())),
@@ -220,15 +231,13 @@ fn hand_over(args: &InitArgs, wish: &Wish, out: &mut impl Write) -> anyhow::Resu
     ] {
         cluster.extend(value.map(|value| format!(" {flag} {}", quoted(&value))));
     }
-    writeln!(
-        says,
-        "\nnext, read and edit them, then:\n  \
-         kollect validate {directory}\n  \
-         kollect collect --config {directory}{cluster} -o table   # look, write nothing\n  \
-         kollect collect --config {directory}{cluster}            # copy to the sinks, once\n  \
-         kubectl apply -f {directory}                             # hand over to the operator"
-    )?;
-    Ok(())
+    let collect = format!("kollect collect --config {directory}{cluster}");
+    [
+        (format!("kollect validate {directory}"), "check what you wrote"),
+        (format!("{collect} -o table"), "look, write nothing"),
+        (collect, "copy to the sinks, once"),
+        (format!("kubectl apply -f {directory}"), "hand over to the operator"),
+    ]
 }
 
 /// A text as one word of a shell.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::AddressArgs;
+
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// Kinds, in any way in which kubectl knows them: deployments,
@@ -47,6 +49,9 @@ pub(crate) struct InitArgs {
     /// Replace files that are there already
     #[arg(long)]
     pub(crate) force: bool,
+
+    #[command(flatten)]
+    pub(crate) addresses: AddressArgs,
 }
 
 /// Sinks that need few words to begin with.

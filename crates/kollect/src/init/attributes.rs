@@ -69,7 +69,7 @@ pub(super) fn of_table(known: &Known) -> Vec<Chosen> {
         path: (*path).to_owned(),
         value_type: Some(value),
         optional: builtin::is_optional(path),
-        origin: "built-in profile".to_owned(),
+        origin: "the built-in profile".to_owned(),
     };
     known.attributes.iter().map(one).collect()
 }
@@ -81,7 +81,7 @@ fn of_metadata() -> Vec<Chosen> {
         path: path.to_owned(),
         value_type: Some(value),
         optional: false,
-        origin: "metadata, because the cluster says nothing else about the kind".to_owned(),
+        origin: "the metadata, for want of anything else that is short and lasts".to_owned(),
     };
     vec![
         one("created", "$.metadata.creationTimestamp", "string"),

@@ -14,6 +14,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use kollect_api::AddressPolicy;
 use kollect_collect::{Found, Scope};
 use kollect_validate::{LocalPaths, Policy};
 
@@ -69,13 +70,17 @@ pub(super) fn files(wish: &Wish) -> Vec<File> {
 
 /// Judges files as `kollect validate --strict` would, so that nothing is
 /// written that it would refuse.
-pub(super) fn check(files: &[File]) -> anyhow::Result<()> {
+pub(super) fn check(files: &[File], addresses: AddressPolicy) -> anyhow::Result<()> {
     let mut found = Found::default();
     for file in files {
         found.add(&file.name, &file.text);
     }
-    let policy =
-        Policy { backends: backends(), local_paths: LocalPaths::Anywhere, ..Policy::default() };
+    let policy = Policy {
+        addresses,
+        backends: backends(),
+        local_paths: LocalPaths::Anywhere,
+        ..Policy::default()
+    };
     let verdict = judge::judge(found, policy, true);
     if verdict.is_good() {
         return Ok(());
@@ -172,7 +177,8 @@ fn profile(kind: &Kind, chosen: &[Chosen], name: &str, home: &str) -> File {
     for one in chosen {
         // Several of one origin stand below one comment.
         if one.origin != origin {
-            text.push(format!("    # From: {}.", one.origin));
+            let stop = if one.origin.ends_with('…') { "" } else { "." };
+            text.push(format!("    # From {}{stop}", one.origin));
         }
         origin = &one.origin;
         text.extend(item(one));

@@ -1,56 +1,14 @@
 //! `kollect init`: a starting configuration that works as it is.
 
-use std::{fs, path::Path};
+#[cfg(test)]
+mod support;
 
-use kollect_sandbox::{Denial, DenialScope, ResourceDefinition, Sandbox};
-use serde_json::json;
+use std::fs;
 
-use super::support::{Run, run_in};
+use kollect_sandbox::{Denial, DenialScope};
 
-/// A cluster with a Deployment, and a custom kind that is defined in all words.
-fn cluster(place: &Path) -> Sandbox {
-    let sandbox = Sandbox::start().unwrap();
-    let define = |group: &str, kind: &str, plural: &str, namespaced| {
-        let (group, version) = (group.to_owned(), "v1".to_owned());
-        let (kind, plural) = (kind.to_owned(), plural.to_owned());
-        sandbox.define(ResourceDefinition { group, version, kind, plural, namespaced });
-    };
-    let definitions = ("apiextensions.k8s.io", "CustomResourceDefinition");
-    define(definitions.0, definitions.1, "customresourcedefinitions", false);
-    define("widgets.example.org", "Widget", "widgets", true);
-    define("other.example.org", "Widget", "widgets", true);
-    let columns = json!([
-        {"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type==\"Ready\")].status"},
-        {"name": "Size", "type": "integer", "jsonPath": ".spec.size", "description": "How large it is."},
-        {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
-    ]);
-    let version = json!({"name": "v1", "served": true, "storage": true,
-        "additionalPrinterColumns": columns});
-    for object in [
-        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}),
-        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-            "metadata": {"name": "widgets.widgets.example.org"},
-            "spec": {"group": "widgets.example.org", "scope": "Namespaced", "versions": [version],
-                "names": {"kind": "Widget", "plural": "widgets", "singular": "widget"}}}),
-        json!({"apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "web", "namespace": "shop"},
-            "spec": {"replicas": 2, "template": {"spec": {"containers": [{"name": "c", "image": "web:1"}]}}}}),
-        json!({"apiVersion": "widgets.example.org/v1", "kind": "Widget",
-            "metadata": {"name": "w1", "namespace": "shop"}, "spec": {"size": 7},
-            "status": {"conditions": [{"type": "Ready", "status": "True"}]}}),
-    ] {
-        sandbox.put(object).unwrap();
-    }
-    sandbox.clear_requests();
-    fs::write(place.join("kubeconfig"), sandbox.kubeconfig()).unwrap();
-    sandbox
-}
-
-/// Runs `kollect init` on the cluster.
-fn init(place: &Path, arguments: &[&str]) -> Run {
-    let arguments = [&["init", "--kubeconfig", "kubeconfig", "--output-dir", "config"], arguments];
-    run_in(place, &arguments.concat(), "")
-}
+use self::support::{at_a_terminal, cluster, init};
+use super::support::run_in;
 
 #[test]
 fn what_is_written_passes_and_gives_rows() {
@@ -62,7 +20,7 @@ fn what_is_written_passes_and_gives_rows() {
                  config/profile-widgets.yaml\nconfig/target-widgets.yaml\n\
                  config/inventory.yaml\nconfig/sink-sqlite.yaml\n";
     assert_eq!(run.stdout, files);
-    for next in ["kollect validate config\n", "kubectl apply -f config ", "--kubeconfig kubeconfig"]
+    for next in ["kollect validate config ", "kubectl apply -f config ", "--kubeconfig kubeconfig"]
     {
         assert!(run.stderr.contains(next), "{}", run.stderr);
     }
@@ -97,12 +55,12 @@ fn an_attribute_says_where_it_comes_from() {
     assert_eq!(init(place.path(), &["widgets.widgets.example.org"]).code, Some(0));
     let profile = fs::read_to_string(place.path().join("config/profile-widgets.yaml")).unwrap();
     let expected = "  attributes:
-    # From: printer column \"Ready\".
+    # From the printer column \"Ready\".
     - name: ready
       path: 'cel:object.status.conditions.filter(c, c.type == \"Ready\")[0].status'
       type: string
       optional: true
-    # From: printer column \"Size\": How large it is.
+    # From the printer column \"Size\": How large it is.
     - name: size
       path: $.spec.size
       type: int
@@ -200,4 +158,39 @@ fn what_cannot_be_meant_is_refused_before_anything_is_asked() {
         assert!(run.stderr.contains(expected), "{arguments:?}: {}", run.stderr);
         assert!(!place.path().join("collect-config").exists());
     }
+}
+
+#[test]
+fn at_a_terminal_it_asks() {
+    let place = tempfile::tempdir().unwrap();
+    let _sandbox = cluster(place.path());
+    let typed = "/widget\nwidgts\ndeploy, widgets.widgets.example.org\nshop\n\n";
+    let run = at_a_terminal(place.path(), &[], typed);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    for shown in [
+        "Which do you want to collect?",
+        "  widgets.widgets.example.org\r\n",
+        "there is no kind \"widgts\"; did you mean widgets.other.example.org or ",
+        "From which namespaces?",
+        "Where shall copies be kept? One of sqlite, file, git, postgres; nothing means sqlite.",
+    ] {
+        assert!(run.stderr.contains(shown), "{shown}: {}", run.stderr);
+    }
+    assert!(run.stdout.ends_with("config/inventory.yaml\nconfig/sink-sqlite.yaml\n"));
+    let target = fs::read_to_string(place.path().join("config/target-widgets.yaml")).unwrap();
+    assert!(target.ends_with("  includedNamespaces:\n    - shop\n"), "{target}");
+}
+
+#[test]
+fn what_flags_say_is_not_asked_and_no_answer_writes_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let _sandbox = cluster(place.path());
+    // The character that ends the input of a terminal.
+    let run = at_a_terminal(place.path(), &["-n", "shop", "--sink", "git"], "pods\n\u{4}");
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("At which address is the repository?"), "{}", run.stderr);
+    assert!(!run.stderr.contains("From which namespaces?"), "{}", run.stderr);
+    assert!(!run.stderr.contains("Where shall copies be kept?"), "{}", run.stderr);
+    assert!(run.stderr.contains("the answer was cut off; nothing was written"), "{}", run.stderr);
+    assert!(!place.path().join("config").exists());
 }

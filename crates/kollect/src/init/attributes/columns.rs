@@ -26,7 +26,7 @@ struct Column {
 }
 
 /// The columns of a version, those that are always shown first; without what
-/// a row has anyway, and without the age, which is never twice the same.
+/// a row has anyway, and without times that change while nothing else does.
 pub(super) fn of(definition: &Value, version: &str, schema: Option<Schema<'_>>) -> Vec<Chosen> {
     let mut columns = read(definition, version);
     columns.sort_by_key(|column| column.priority);
@@ -53,15 +53,19 @@ fn chosen(column: &Column, schema: Option<Schema<'_>>, names: &mut Names) -> Opt
     ) {
         return None;
     }
+    let words = plain_words(json_path);
+    let is_news = |word: &&str| column.value_type == "date" && word.starts_with("last");
+    if words.last().is_some_and(is_news) {
+        return None;
+    }
     let path = path(json_path)?;
     // What a path calls it, if the column's own word will not do.
-    let words: Vec<_> = plain_words(json_path);
     let tail = |count: usize| {
         let from = words.len().saturating_sub(count);
         camel(&words.get(from..).unwrap_or_default().join(" "))
     };
     let name = names.take(&[camel(&column.name), tail(1), tail(2)])?;
-    let origin = format!("printer column {:?}", column.name);
+    let origin = format!("the printer column {:?}", column.name);
     Some(Chosen {
         name,
         optional: path.starts_with("cel:") || path.contains('['),

@@ -61,6 +61,7 @@ const UNWANTED: &[&str] = &[
     "reason",
     "description",
     "data",
+    "note",
     "stringData",
     "binaryData",
 ];
@@ -202,7 +203,7 @@ pub(super) fn of(schema: Schema<'_>, is_custom: bool) -> Vec<Chosen> {
             path: of_element(".status.conditions", "type", "Ready", "status"),
             value_type: Some("string"),
             optional: true,
-            origin: "condition Ready, where there is one".to_owned(),
+            origin: "the condition Ready, where there is one".to_owned(),
         }));
     }
     chosen
@@ -227,8 +228,9 @@ fn gather<'a>(way: &[&'a str], schema: Schema<'a>, further: bool, all: &mut Vec<
 fn is_lasting(name: &str, schema: Schema<'_>) -> bool {
     schema.is_flat()
         && !UNWANTED.contains(&name)
+        && schema.text("format") != "byte"
         && (schema.text("format") != "date-time" || WANTED.contains(&name))
-        && !name.starts_with("last")
+        && !["last", "deprecated"].iter().any(|begin| name.starts_with(begin))
         && !name.ends_with("Hash")
 }
 
@@ -257,7 +259,7 @@ fn attribute(candidate: &Candidate<'_>, names: &mut Names) -> Option<Chosen> {
         path,
         value_type: schema.value_type().flatten(),
         optional: false,
-        origin: told("schema", schema.text("description")),
+        origin: told("the schema", schema.text("description")),
     })
 }
 
@@ -266,10 +268,16 @@ pub(super) fn told(origin: &str, description: &str) -> String {
     let line: String = description.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let sentence = line.split(". ").next().unwrap_or_default().trim_end_matches('.');
-    let short: String = sentence.chars().take(LONGEST_REMARK).collect();
-    match short.chars().count() {
-        0 => origin.to_owned(),
-        _ if short.len() < sentence.len() => format!("{origin}: {}…", short.trim_end()),
-        _ => format!("{origin}: {short}"),
+    let mut short = String::new();
+    for word in sentence.split(' ') {
+        if short.chars().count() + word.chars().count() > LONGEST_REMARK {
+            return format!("{origin}: {}…", short.trim_end());
+        }
+        short.push_str(word);
+        short.push(' ');
+    }
+    match short.trim_end() {
+        "" => origin.to_owned(),
+        short => format!("{origin}: {short}"),
     }
 }

@@ -43,6 +43,7 @@ fn printer_columns_become_typed_attributes() {
         column("Replicas", "integer", ".spec.replicas"),
         column("Load", "number", ".status.load"),
         column("Paused", "boolean", ".spec.paused"),
+        column("Expires", "date", ".status.notAfter"),
         column("Last Sync", "date", ".status.lastSync"),
         column("Zone", "string", ".metadata.labels.topology\\.kubernetes\\.io/zone"),
         column("Age", "date", ".metadata.creationTimestamp"),
@@ -51,7 +52,7 @@ fn printer_columns_become_typed_attributes() {
         "replicas $.spec.replicas int",
         "load $.status.load number",
         "paused $.spec.paused bool",
-        "lastSync $.status.lastSync string",
+        "expires $.status.notAfter string",
         "zone {.metadata.labels.topology\\.kubernetes\\.io/zone} string",
     ];
     check(&defined(columns, json!({})), &expected);
@@ -157,7 +158,7 @@ fn without_columns_the_schema_gives_what_lasts_and_means_something() {
     check(&told, &expected);
     let chosen = choose(&gvk("shop.example.org", "Widget"), &told);
     let replicas = chosen.iter().find(|one| one.name == "replicas").unwrap();
-    assert_eq!(replicas.origin, "schema: How many are wanted");
+    assert_eq!(replicas.origin, "the schema: How many are wanted");
 }
 
 #[test]

@@ -1,3 +1,5 @@
+use kollect_api::AddressPolicy;
+
 use super::*;
 use crate::{
     collect::builtin,
@@ -48,7 +50,7 @@ spec:
     version: v1
     kind: Deployment
   attributes:
-    # From: built-in profile.
+    # From the built-in profile.
     - name: replicas
       path: $.spec.replicas
       type: int
@@ -81,7 +83,7 @@ spec:
 fn every_built_in_kind_and_every_sink_is_admissible() {
     let files = files(&wish(&builtin::names(), &["shop", "mall"], &ALL));
     assert_eq!(files.len(), 2 * builtin::names().len() + 1 + ALL.len());
-    check(&files).unwrap();
+    check(&files, AddressPolicy::default()).unwrap();
 }
 
 #[test]
@@ -97,18 +99,18 @@ fn kinds_of_one_name_are_told_apart_by_their_groups() {
     kind.gvk.group = "serving.knative.dev".to_owned();
     wish.kinds.push((kind, chosen));
     assert_eq!(names(&wish), ["services", "services.serving.knative.dev"]);
-    check(&files(&wish)).unwrap();
+    check(&files(&wish), AddressPolicy::default()).unwrap();
 }
 
 #[test]
 fn what_would_be_refused_is_not_written() {
     let mut wish = wish(&["pods"], &["Not A Namespace"], &[SinkChoice::Sqlite]);
-    let error = check(&files(&wish)).unwrap_err().to_string();
+    let error = check(&files(&wish), AddressPolicy::default()).unwrap_err().to_string();
     assert!(error.contains("error[TGT-02]: spec.includedNamespaces[0]"), "{error}");
     wish.namespaces.clear();
     wish.sinks = vec![SinkChoice::Git];
     wish.endpoint = "https://169.254.169.254/x.git".to_owned();
-    let error = check(&files(&wish)).unwrap_err().to_string();
+    let error = check(&files(&wish), AddressPolicy::default()).unwrap_err().to_string();
     assert!(error.contains("error[SNK-05]: spec.endpoint"), "{error}");
 }
 
