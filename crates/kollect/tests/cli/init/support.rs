@@ -30,8 +30,9 @@ pub(super) fn cluster(place: &Path) -> Sandbox {
         {"name": "Size", "type": "integer", "jsonPath": ".spec.size", "description": "How large it is."},
         {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
     ]);
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let version = json!({"name": "v1", "served": true, "storage": true,
-        "additionalPrinterColumns": columns});
+        "schema": {"openAPIV3Schema": schema}, "additionalPrinterColumns": columns});
     for object in [
         json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}),
         json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
