@@ -11,6 +11,7 @@ mod choose;
 mod write;
 
 use std::{
+    collections::BTreeSet,
     env,
     io::{self, IsTerminal as _, Write},
     process::ExitCode,
@@ -97,7 +98,8 @@ impl Choice {
         }
         self.sinks.sort_unstable();
         self.sinks.dedup();
-        self.namespaces.retain(|name| !name.trim().is_empty());
+        let mut seen = BTreeSet::new();
+        self.namespaces.retain(|name| !name.trim().is_empty() && seen.insert(name.clone()));
         if let Some(sink) = self.sinks.iter().find(|sink| !BACKENDS.contains(&sink.name())) {
             bail!(
                 "--sink: {} is not in this build, which has {}",

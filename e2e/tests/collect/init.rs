@@ -89,3 +89,27 @@ fn what_was_written_is_collected_as_it_is() {
     let applied = cluster.kubectl(["apply", "--dry-run=server", "-f", &directory]).stdout();
     assert_eq!(applied.lines().count(), 8, "{applied}");
 }
+
+/// Every user may ask for kinds and schemas, and that is enough.
+#[test]
+fn who_has_no_rights_at_all_gets_attributes_from_the_published_schema() {
+    let Some(cluster) = cluster() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("config").display().to_string();
+    let kubeconfig = cluster.user("begins-with-nothing", &[]).unwrap().display().to_string();
+    let kinds = "kollectscopes.kollect.dev,leases";
+    let run =
+        kollect(&["init", kinds, "--kubeconfig", &kubeconfig, "--output-dir", &directory], "");
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let note = "note: not allowed to list the definition of kollectscopes.kollect.dev: ";
+    assert!(run.stderr.starts_with(note), "{}", run.stderr);
+    for (kind, attribute) in [
+        ("kollectscopes", "path: $.spec.deniedNamespaces\n      type: list\n"),
+        ("leases", "path: $.spec.holderIdentity\n      type: string\n"),
+    ] {
+        let file = place.path().join(format!("config/profile-{kind}.yaml"));
+        let profile = fs::read_to_string(file).unwrap();
+        assert!(profile.contains("    # From the schema: "), "{profile}");
+        assert!(profile.contains(attribute), "{profile}");
+    }
+}

@@ -136,7 +136,11 @@ fn every_sink_can_be_begun_with_without_a_cluster() {
     let place = tempfile::tempdir().unwrap();
     let sinks =
         ["--sink", "sqlite,file,git,postgres", "--endpoint", "https://git.example.org/i.git"];
-    let run = run_in(place.path(), &[&["init", "svc,ing", "--offline"], &sinks[..]].concat(), "");
+    let run = run_in(
+        place.path(),
+        &[&["init", "svc,ing,service", "--offline", "-n", "a,b,,a"], &sinks[..]].concat(),
+        "",
+    );
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let judged = run_in(place.path(), &["validate", "--strict", "collect-config"], "");
     assert_eq!(judged.stdout, "9 objects checked: 0 errors, 0 warnings\n");
