@@ -17,4 +17,5 @@ mod collect {
     mod rights;
     mod disasters;
     mod command;
+    mod init;
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod fetch;
 mod parse;
+mod shape;
 
 use kollect_api::GroupVersionKind;
 

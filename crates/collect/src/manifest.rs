@@ -66,6 +66,13 @@ impl Manifest {
     }
 }
 
+impl Found {
+    /// What a text holds that is no file yet, or not any more.
+    pub fn add(&mut self, file: &str, text: &str) {
+        manifests(file, text, self);
+    }
+}
+
 /// Makes manifests of the documents of one text.
 ///
 /// A `List`, as kubectl prints several objects, is taken apart.

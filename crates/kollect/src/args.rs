@@ -1,6 +1,7 @@
 //! Commands and flags.
 
 pub(crate) mod go;
+pub(crate) mod init;
 pub(crate) mod operator;
 
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use clap_complete::Shell;
 use kollect_api::{AddressPolicy, Cidr};
 use kollect_operator::Collected;
 
-use self::{go::truth, operator::OperatorArgs};
+use self::{go::truth, init::InitArgs, operator::OperatorArgs};
 
 /// The version by itself.
 pub(crate) const RELEASE: &str = env!("CARGO_PKG_VERSION");
@@ -69,6 +70,16 @@ pub(crate) enum Command {
     /// Exit codes: 0 all is well, 1 something was left out or failed, 2
     /// nothing came of it.
     Collect(CollectArgs),
+    /// Write a starting configuration for kinds of a cluster
+    ///
+    /// Looks up what the cluster says about the kinds (their printer columns
+    /// and schemas, no object of them), and writes a profile and a target for
+    /// each, an inventory and its sinks, one file for each object, to be read
+    /// and edited. Without kinds it asks, if there is somebody to ask. Nothing
+    /// is written to the cluster.
+    ///
+    /// Exit codes: 0 all is written, 2 nothing is, and why.
+    Init(InitArgs),
     /// Reconcile the custom resources of a cluster
     ///
     /// Watches targets, inventories and sinks, collects what they ask for and

@@ -1,7 +1,7 @@
 //! `kollect collect`: rows of what is there now, and copies of them.
 
 mod bars;
-mod builtin;
+pub(crate) mod builtin;
 mod config;
 mod contexts;
 mod visit;

@@ -9,6 +9,7 @@ mod clock;
 mod collect;
 mod crds;
 mod eval;
+mod init;
 mod logs;
 mod operator;
 mod rbac;
@@ -69,6 +70,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Sink(SinkCommand::Test { files, addresses }) => {
             return sink::test(&files, &addresses, &mut out);
         }
+        Command::Init(options) => return init::run(&options, &mut out),
         Command::Eval(options) => return eval::run(&options, &mut out),
         Command::Validate(options) => return validate::run(&options, &mut out),
         Command::Version => writeln!(out, "kollect {VERSION}")?,

@@ -7,6 +7,7 @@ mod cli {
     mod rights;
     mod samples;
     mod collecting;
+    mod init;
     mod sinks;
     mod validating;
     mod bad_input;

@@ -114,7 +114,8 @@ async fn resources(
     read(client, ask, |bytes| parse::version(group, version, bytes)).await
 }
 
-async fn read<T>(
+/// Asks once, and reads the whole answer.
+pub(super) async fn read<T>(
     client: &Client,
     ask: Ask<'_>,
     parse: impl FnOnce(&[u8]) -> Result<T, serde_json::Error>,
