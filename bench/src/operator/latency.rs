@@ -12,6 +12,7 @@ use http_body_util::BodyExt as _;
 use kollect_collect::{Place, connect};
 use kube::{Client, client::Body};
 use tokio::{
+    sync::Semaphore,
     task::JoinSet,
     time::{MissedTickBehavior, interval, sleep},
 };
@@ -21,6 +22,8 @@ use super::scene::{MARK, Scene};
 use crate::measure::float;
 
 const PER_SECOND: u32 = 200;
+/// So many patches are under way at the most, each on a connection of its own.
+const AT_ONCE: usize = 16;
 /// The first second is not counted.
 const LEAD: usize = 200;
 const CHANGES: usize = 4_000;
@@ -53,14 +56,20 @@ pub(super) async fn measure(scene: &Scene) -> anyhow::Result<Latency> {
     others.spawn(listen(scene, Arc::clone(&stored)).await?);
     others.spawn(watch(client.clone(), Arc::clone(&seen)));
     sleep(Duration::from_secs(2)).await;
-    let mut patches = JoinSet::new();
+    let (mut patches, turns) = (JoinSet::new(), Arc::new(Semaphore::new(AT_ONCE)));
     let mut ticks = interval(Duration::from_secs(1) / PER_SECOND);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
     for (number, (namespace, name)) in Scene::pods().into_iter().take(CHANGES).enumerate() {
         ticks.tick().await;
+        let turn = Arc::clone(&turns).acquire_owned().await?;
         let mark = format!("mark-{number}");
         note(&sent, &mark);
-        patches.spawn(patch(client.clone(), namespace, name, mark));
+        let work = patch(client.clone(), namespace, name, mark);
+        patches.spawn(async move {
+            let outcome = work.await;
+            drop(turn);
+            outcome
+        });
     }
     while let Some(patched) = patches.join_next().await {
         patched??;

@@ -71,8 +71,8 @@ fn work(args: &OperatorArgs) -> anyhow::Result<()> {
         let (clock, vitals) = (Arc::new(ProcessClock::start()), Arc::new(Vitals::default()));
         let process = Process { client, settings, clock, vitals, ports, stop };
         match terms {
-            None => process.alone().await,
-            Some(terms) => process.among_others(&namespace, terms).await,
+            None => Box::pin(process.alone()).await,
+            Some(terms) => Box::pin(process.among_others(&namespace, terms)).await,
         }
     });
     // A write to a disk that hangs must not keep a process that has lost its lease.

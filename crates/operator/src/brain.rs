@@ -7,6 +7,7 @@ mod facts;
 mod farewell;
 mod journal;
 mod say;
+mod settle;
 mod views;
 mod write;
 
@@ -16,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use kollect_collect::{Assignment, Collector, Keeper, Order, Reason, Report};
+use kollect_collect::{Assignment, Collector, Keeper, Order, Report};
 use kollect_inventory::{Store, TargetKey};
 use kollect_sinks::{Clock, Context, Delivery, Lease, Ledger};
 use kube::Client;
@@ -248,7 +249,9 @@ impl Brain {
     /// Whether rows or copies have changed, or nobody has looked for long.
     fn feel(&mut self) -> Pulse {
         let sequence = self.ledger.with(|store| store.sequence());
-        let has_changed = self.copies.have_changed() | (sequence != self.seen.sequence);
+        // Asking the copies marks them as seen.
+        let have_changed = self.copies.have_changed();
+        let has_changed = have_changed || sequence != self.seen.sequence;
         let (now, seen) = (Instant::now(), &mut self.seen);
         let is_long = seen.at.is_none_or(|at| now >= at + SURELY);
         let pulse = match (has_changed, seen.is_moving) {
@@ -337,41 +340,6 @@ impl Brain {
             tracing::info!(collected, unknown, "what is collected has changed");
             self.ordered = Some(ordered);
             self.collector.order(order);
-        }
-    }
-
-    /// Says of inventories all of whose targets are known that they hold
-    /// nothing else, and of those that cannot be known that nobody has to wait.
-    fn settle(&self, plan: &Plan, report: &Report) {
-        for (key, inventory) in &plan.inventories {
-            let Some(view) = self.views.get(key) else { continue };
-            let is_settled =
-                |target: &TargetKey| match plan.targets.get(target).map(|one| &one.stance) {
-                    None | Some(Stance::Withdraw) => true,
-                    Some(Stance::Doubt(None)) => false,
-                    Some(Stance::Collect(_) | Stance::Doubt(Some(_))) => {
-                        report.targets.get(target).is_some_and(|known| known.is_settled)
-                    }
-                };
-            let is_pending = |target: &TargetKey| {
-                let is_unknown = plan
-                    .targets
-                    .get(target)
-                    .is_some_and(|one| matches!(one.stance, Stance::Doubt(None)));
-                let known = report.targets.get(target);
-                !is_settled(target)
-                    && !is_unknown
-                    && known.is_none_or(|known| {
-                        known.gaps.values().any(|gap| gap.reason == Reason::Pending)
-                    })
-            };
-            let unknown = inventory.targets.iter().filter(|target| !is_settled(target));
-            let unknown: BTreeSet<_> = unknown.cloned().collect();
-            if unknown.is_empty() {
-                self.ledger.with(|store| store.settle(view));
-            } else if !inventory.targets.iter().any(is_pending) {
-                self.ledger.with(|store| store.settle_but(view, &unknown));
-            }
         }
     }
 

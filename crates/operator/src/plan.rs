@@ -113,7 +113,7 @@ impl Planner {
             pair.admit(sinks.get(&pair.sink).map(|sink| &**sink));
         }
         let tests = connection_test::all(objects);
-        Plan { targets, inventories, nameless, sinks, tests }
+        Plan { targets, inventories, sinks, tests, nameless }
     }
 }
 

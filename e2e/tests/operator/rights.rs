@@ -39,6 +39,7 @@ fn is_granted(ground: &Ground) {
 }
 
 /// Asks for the metrics as somebody whom the server knows.
+#[cfg(test)]
 fn scrape(ground: &Ground) {
     let address = until(|| {
         let log = ground.log();
