@@ -32,6 +32,8 @@
 //! ```
 
 mod definition;
+mod recorded;
+mod schema;
 mod selector;
 mod object;
 mod synthetic;
@@ -47,6 +49,12 @@ mod log;
 mod discovery;
 mod list;
 mod watch;
+mod table;
+mod openapi;
+mod patch;
+mod crd;
+mod write;
+mod socket;
 mod server;
 mod sandbox;
 

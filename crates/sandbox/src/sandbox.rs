@@ -28,7 +28,7 @@ use crate::{
     log::Log,
     request::Request,
     server::{self, World},
-    storage::{Store, StoreError},
+    storage::{self, Store, StoreError},
 };
 
 /// Namespaces that every cluster has.
@@ -61,7 +61,7 @@ impl Sandbox {
     /// It takes requests when this returns.
     pub fn start() -> io::Result<Self> {
         let world = Arc::new(World {
-            store: Arc::new(Store::new()),
+            store: Arc::new(Store::new(None)),
             faults: Faults::default(),
             access: Access::default(),
             log: Log::default(),
@@ -90,10 +90,7 @@ impl Sandbox {
         })?;
         let sandbox = Self { world, address, rates, stop: Some(stop), thread: Some(thread) };
         for namespace in NAMESPACES {
-            let namespace = json!({
-                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace},
-            });
-            sandbox.put(namespace).map_err(io::Error::other)?;
+            sandbox.put(storage::namespace(namespace)).map_err(io::Error::other)?;
         }
         Ok(sandbox)
     }

@@ -164,6 +164,8 @@ async fn a_status_has_the_order_of_the_servers_types() {
 async fn the_first_form_that_the_server_has_is_sent() {
     let sandbox = pods();
     let accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+    assert_eq!(get_as(&sandbox, "/api/v1/pods", accept).await.json().await["kind"], "Table");
+    let accept = "application/json;as=Something;v=v1;g=meta.k8s.io,application/json";
     assert_eq!(get_as(&sandbox, "/api/v1/pods", accept).await.json().await["kind"], "PodList");
     let accept = "application/vnd.kubernetes.protobuf";
     assert_eq!(get_as(&sandbox, "/api/v1/pods", accept).await.code, 406);
