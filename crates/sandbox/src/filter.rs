@@ -20,7 +20,8 @@ pub(crate) struct Filter {
 impl Filter {
     pub(crate) fn of(request: &Request, target: &Target) -> Result<Self, Status> {
         let labels = Labels::parse(request.parameter("labelSelector"));
-        let fields = Fields::parse(request.parameter("fieldSelector"));
+        let fields =
+            Fields::parse(request.parameter("fieldSelector"), &target.group, &target.plural);
         Ok(Self {
             namespace: target.namespace.clone(),
             labels: labels.map_err(Status::bad_request)?,
@@ -44,10 +45,10 @@ impl Filter {
     }
 
     fn takes(&self, object: &Object) -> bool {
-        let (namespace, name) = &object.key;
+        let (namespace, _) = &object.key;
         self.namespace.as_ref().is_none_or(|own| own == namespace)
             && self.labels.matches(&object.labels)
-            && self.fields.matches(namespace, name)
+            && self.fields.matches(object)
     }
 }
 

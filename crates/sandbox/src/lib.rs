@@ -55,6 +55,7 @@ mod patch;
 mod crd;
 mod write;
 mod socket;
+mod tls;
 mod server;
 mod sandbox;
 
@@ -65,6 +66,6 @@ pub use self::{
     discovery::GroupHealth,
     faults::{Fault, FaultId, On},
     request::{Request, Verb},
-    sandbox::Sandbox,
+    sandbox::{Sandbox, Settings, Transport},
     storage::StoreError,
 };

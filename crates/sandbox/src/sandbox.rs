@@ -11,6 +11,8 @@ use std::{
     time::Duration,
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::{
     net::TcpListener,
@@ -29,6 +31,7 @@ use crate::{
     request::Request,
     server::{self, World},
     storage::{self, Store, StoreError},
+    tls::Tls,
 };
 
 /// Namespaces that every cluster has.
@@ -40,6 +43,27 @@ const BOOKMARK_MILLIS: u64 = 60_000;
 /// How often synthetic objects change, a few at a time.
 const TICK: Duration = Duration::from_millis(5);
 
+/// How a sandbox is started.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings {
+    /// On the loopback interface; a free one if it is zero.
+    pub port: u16,
+    /// Tells the time of what happens; without it time goes on by a second a
+    /// change, and every run is like the last.
+    pub clock: Option<fn() -> Timestamp>,
+    pub transport: Transport,
+}
+
+/// How clients talk to a sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    #[default]
+    Http,
+    /// With a certificate of an authority of its own, which the kubeconfig
+    /// names.
+    Https,
+}
+
 /// A cluster's API on a port of this machine, until it is dropped.
 ///
 /// It runs on a thread and a runtime of its own: whoever talks to it may block
@@ -48,6 +72,8 @@ const TICK: Duration = Duration::from_millis(5);
 pub struct Sandbox {
     world: Arc<World>,
     address: SocketAddr,
+    /// Whom clients must trust, in PEM.
+    authority: Option<String>,
     /// Wakes the maker of changes when there is a new rate.
     rates: watch::Sender<()>,
     /// Dropping it ends the server.
@@ -60,15 +86,28 @@ impl Sandbox {
     ///
     /// It takes requests when this returns.
     pub fn start() -> io::Result<Self> {
+        Self::start_with(Settings::default())
+    }
+
+    /// Starts an empty cluster; fails if the port is taken.
+    ///
+    /// It takes requests when this returns.
+    pub fn start_with(settings: Settings) -> io::Result<Self> {
+        let Settings { port, clock, transport } = settings;
+        let tls = match transport {
+            Transport::Http => None,
+            Transport::Https => Some(Tls::new()?),
+        };
+        let acceptor = tls.as_ref().map(|tls| tls.acceptor.clone());
         let world = Arc::new(World {
-            store: Arc::new(Store::new(None)),
+            store: Arc::new(Store::new(clock)),
             faults: Faults::default(),
             access: Access::default(),
             log: Log::default(),
             health: Health::default(),
             bookmark_millis: AtomicU64::new(BOOKMARK_MILLIS),
         });
-        let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
+        let listener = std::net::TcpListener::bind(("127.0.0.1", port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
@@ -83,12 +122,14 @@ impl Sandbox {
             runtime.block_on(async {
                 let mut tasks = JoinSet::new();
                 tasks.spawn(churn(Arc::clone(&served.store), changes));
-                tasks.spawn(server::serve(listener, served));
+                tasks.spawn(server::serve(listener, acceptor, served));
                 // An error says that the handle has gone, which is the signal.
                 drop(stopped.await);
             });
         })?;
-        let sandbox = Self { world, address, rates, stop: Some(stop), thread: Some(thread) };
+        let authority = tls.map(|tls| tls.authority);
+        let sandbox =
+            Self { world, address, authority, rates, stop: Some(stop), thread: Some(thread) };
         for namespace in NAMESPACES {
             sandbox.put(storage::namespace(namespace)).map_err(io::Error::other)?;
         }
@@ -97,15 +138,21 @@ impl Sandbox {
 
     /// Where it listens, as `http://127.0.0.1:40123`.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        let scheme = if self.authority.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
     }
 
     /// A kubeconfig that leads to it; JSON, which every reader of YAML reads.
     pub fn kubeconfig(&self) -> String {
+        let mut cluster = json!({"server": self.url()});
+        if let (Value::Object(cluster), Some(authority)) = (&mut cluster, &self.authority) {
+            let authority = Value::from(STANDARD.encode(authority));
+            cluster.insert("certificate-authority-data".to_owned(), authority);
+        }
         json!({
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": "sandbox", "cluster": {"server": self.url()}}],
+            "clusters": [{"name": "sandbox", "cluster": cluster}],
             "users": [{"name": "sandbox", "user": {"token": "sandbox"}}],
             "contexts": [{
                 "name": "sandbox",

@@ -22,10 +22,12 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     task::JoinSet,
     time::sleep,
 };
+use tokio_rustls::TlsAcceptor;
 
 use crate::{
     access::Access,
@@ -61,7 +63,7 @@ pub(crate) struct World {
 }
 
 /// Serves until it is dropped, and everything with it.
-pub(crate) async fn serve(listener: TcpListener, world: Arc<World>) {
+pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, world: Arc<World>) {
     let mut connections = JoinSet::new();
     for number in 0.. {
         // The reasons that there are, as too many open files, pass.
@@ -70,17 +72,39 @@ pub(crate) async fn serve(listener: TcpListener, world: Arc<World>) {
             continue;
         };
         while connections.try_join_next().is_some() {}
-        connections.spawn(connection(stream, number, Arc::clone(&world)));
+        connections.spawn(connection(stream, number, acceptor.clone(), Arc::clone(&world)));
     }
 }
 
-async fn connection(stream: TcpStream, number: u64, world: Arc<World>) {
+async fn connection(
+    stream: TcpStream,
+    number: u64,
+    acceptor: Option<TlsAcceptor>,
+    world: Arc<World>,
+) {
     // Without it, lines of a watch would wait for each other.
     if stream.set_nodelay(true).is_err() {
         return;
     }
     let reset: ResetFlag = Arc::new(AtomicBool::new(false));
     let socket = Socket { stream, reset: Arc::clone(&reset) };
+    match acceptor {
+        None => speak(socket, number, reset, world).await,
+        // A client that does not trust us goes.
+        Some(acceptor) => {
+            if let Ok(socket) = acceptor.accept(socket).await {
+                speak(socket, number, reset, world).await;
+            }
+        }
+    }
+}
+
+async fn speak(
+    socket: impl AsyncRead + AsyncWrite + Unpin,
+    number: u64,
+    reset: ResetFlag,
+    world: Arc<World>,
+) {
     let service =
         service_fn(move |request| answer(Arc::clone(&world), request, number, Arc::clone(&reset)));
     let served = http1::Builder::new()

@@ -131,9 +131,10 @@ fn patch(store: &Store, asked: &Asked<'_>) -> Result<Done, Status> {
             Patch::Merge(patch) => merge::merge(&mut object, patch),
             Patch::Strategic(patch) => strategic::merge(&mut object, patch, schema),
             Patch::Json(patch) => {
-                object = json::apply(&object, patch).map_err(|message| {
+                // Real servers do not say which operation it was.
+                object = json::apply(&object, patch).map_err(|_| {
                     let text = "the server rejected our request due to an error in our request";
-                    Status::new(422, "Invalid", format!("{text}: {message}"))
+                    Status::new(422, "Invalid", text)
                 })?;
             }
             Patch::Apply(_) => {}

@@ -12,3 +12,5 @@ mod watch;
 mod faults;
 #[cfg(test)]
 mod load;
+#[cfg(test)]
+mod writes;
