@@ -45,6 +45,7 @@ mod body;
 mod faults;
 mod streams;
 mod access;
+mod admin;
 mod log;
 mod discovery;
 mod list;
@@ -56,6 +57,7 @@ mod crd;
 mod write;
 mod socket;
 mod tls;
+mod world;
 mod server;
 mod sandbox;
 
@@ -66,6 +68,6 @@ pub use self::{
     discovery::GroupHealth,
     faults::{Fault, FaultId, On},
     request::{Request, Verb},
-    sandbox::{Sandbox, Settings, Transport},
-    storage::StoreError,
+    sandbox::{Memory, Sandbox, Settings, Transport},
+    storage::{StoreError, backup::Backup},
 };

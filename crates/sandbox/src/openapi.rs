@@ -5,10 +5,28 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::{definition::Served, recorded};
+use crate::{definition::Served, recorded, request::Request, status::Status};
+
+/// Answers a request below `/openapi`; nothing if nothing is there.
+pub(crate) fn find(
+    served: &[Served],
+    request: &Request,
+    path: &[String],
+) -> Result<Option<Value>, Status> {
+    let accept = request.headers.get("accept").map_or("", String::as_str);
+    if accept.contains("protobuf") && !accept.contains("json") {
+        return Err(Status::new(406, "NotAcceptable", "only JSON is served here"));
+    }
+    Ok(match path {
+        [old] if old == "v2" => Some(whole(served)),
+        [new] if new == "v3" => Some(index(served)),
+        [new, rest @ ..] if new == "v3" => version(served, &rest.join("/")),
+        _ => None,
+    })
+}
 
 /// `/openapi/v3`: where each group and version is described.
-pub(crate) fn index(served: &[Served]) -> Value {
+fn index(served: &[Served]) -> Value {
     let mut paths = BTreeMap::new();
     for served in served {
         let path = base(served);
@@ -27,7 +45,7 @@ pub(crate) fn index(served: &[Served]) -> Value {
 }
 
 /// `/openapi/v3/apis/apps/v1`
-pub(crate) fn version(served: &[Served], path: &str) -> Option<Value> {
+fn version(served: &[Served], path: &str) -> Option<Value> {
     let own: Vec<&Served> =
         served.iter().filter(|served| base(served).trim_start_matches('/') == path).collect();
     if own.is_empty() {
@@ -50,7 +68,7 @@ pub(crate) fn version(served: &[Served], path: &str) -> Option<Value> {
 }
 
 /// `/openapi/v2`: all of it in one document, with references of the old form.
-pub(crate) fn whole(served: &[Served]) -> Value {
+fn whole(served: &[Served]) -> Value {
     let mut paths = Map::new();
     let mut schemas = Map::new();
     for served in served {

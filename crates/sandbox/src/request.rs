@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
 /// What a request is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verb {
     /// One object.
     Get,

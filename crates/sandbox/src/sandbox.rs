@@ -4,7 +4,7 @@ use std::{
     io,
     net::SocketAddr,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
     thread,
@@ -29,9 +29,10 @@ use crate::{
     faults::{Fault, FaultId, Faults, On},
     log::Log,
     request::Request,
-    server::{self, World},
-    storage::{self, Store, StoreError},
+    server,
+    storage::{self, Backup, Store, StoreError},
     tls::Tls,
+    world::World,
 };
 
 /// Namespaces that every cluster has.
@@ -52,6 +53,13 @@ pub struct Settings {
     /// change, and every run is like the last.
     pub clock: Option<fn() -> Timestamp>,
     pub transport: Transport,
+}
+
+/// What a server that is restarted still knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    Kept,
+    Lost,
 }
 
 /// How clients talk to a sandbox.
@@ -99,13 +107,20 @@ impl Sandbox {
             Transport::Https => Some(Tls::new()?),
         };
         let acceptor = tls.as_ref().map(|tls| tls.acceptor.clone());
+        let store = Store::new(clock);
+        for namespace in NAMESPACES {
+            store.put(storage::namespace(namespace)).map_err(io::Error::other)?;
+        }
         let world = Arc::new(World {
-            store: Arc::new(Store::new(clock)),
+            first: store.backup(),
+            store: Arc::new(store),
             faults: Faults::default(),
             access: Access::default(),
             log: Log::default(),
             health: Health::default(),
             bookmark_millis: AtomicU64::new(BOOKMARK_MILLIS),
+            cut: watch::Sender::new(()),
+            saved: Mutex::default(),
         });
         let listener = std::net::TcpListener::bind(("127.0.0.1", port))?;
         listener.set_nonblocking(true)?;
@@ -128,12 +143,7 @@ impl Sandbox {
             });
         })?;
         let authority = tls.map(|tls| tls.authority);
-        let sandbox =
-            Self { world, address, authority, rates, stop: Some(stop), thread: Some(thread) };
-        for namespace in NAMESPACES {
-            sandbox.put(storage::namespace(namespace)).map_err(io::Error::other)?;
-        }
-        Ok(sandbox)
+        Ok(Self { world, address, authority, rates, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Where it listens, as `http://127.0.0.1:40123`.
@@ -239,6 +249,23 @@ impl Sandbox {
     /// Lifts all faults; denials and the health of groups stay.
     pub fn lift_all(&self) {
         self.world.faults.lift_all();
+    }
+
+    /// Closes every connection, as a server that is restarted does, and forgets
+    /// what happened before; without its memory it is a new cluster.
+    pub fn restart(&self, memory: Memory) {
+        self.world.restart(memory);
+    }
+
+    /// Puts the cluster aside as it is.
+    pub fn backup(&self) -> Backup {
+        self.world.store.backup()
+    }
+
+    /// Brings a cluster back that was put aside: versions go back, too, and
+    /// every connection is closed.
+    pub fn restore(&self, backup: &Backup) {
+        self.world.restore(backup);
     }
 
     /// The requests that were made, the oldest first; the last ten thousand.

@@ -7,7 +7,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -30,44 +30,41 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 
 use crate::{
-    access::Access,
+    admin,
     body::{Answer, Once, ResetFlag, Source, Stream},
     definition::Served,
-    discovery::{self, Catalogue, GroupHealth, Health},
-    faults::{Fault, Faults},
+    discovery::{self, Catalogue, GroupHealth},
+    faults::Fault,
     filter,
     list::{self, Listing},
-    log::Log,
     object::Form,
     openapi,
     request::{Place, Request, Target, Verb},
     socket::Socket,
     status::Status,
-    storage::Store,
     streams, table, watch,
+    world::World,
     write::{self, Done},
 };
 
 /// Real servers take no larger objects.
 const LARGEST_BODY: usize = 3 << 20;
 
-/// Everything that answers depend on.
-#[derive(Debug)]
-pub(crate) struct World {
-    pub(crate) store: Arc<Store>,
-    pub(crate) faults: Faults,
-    pub(crate) access: Access,
-    pub(crate) log: Log,
-    pub(crate) health: Health,
-    pub(crate) bookmark_millis: AtomicU64,
-}
-
 /// Serves until it is dropped, and everything with it.
 pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, world: Arc<World>) {
     let mut connections = JoinSet::new();
+    let mut cut = world.cut.subscribe();
     for number in 0.. {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            // The sender lives as long as the world.
+            _ = cut.changed() => {
+                connections.abort_all();
+                continue;
+            }
+        };
         // The reasons that there are, as too many open files, pass.
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, _)) = accepted else {
             sleep(Duration::from_millis(10)).await;
             continue;
         };
@@ -151,8 +148,12 @@ async fn answer(
 ) -> io::Result<Response<Answer>> {
     let mut request = read(&incoming);
     request.connection = connection;
-    let faults = world.faults.of(&request);
-    world.log.add(request.clone());
+    let is_admin = matches!(request.place, Place::Admin(_));
+    // Whoever sets faults is not to be hit by them.
+    let faults = if is_admin { Vec::new() } else { world.faults.of(&request) };
+    if !is_admin {
+        world.log.add(request.clone());
+    }
     for fault in &faults {
         match fault {
             Fault::Latency(duration) => sleep(*duration).await,
@@ -208,6 +209,9 @@ async fn body(mut incoming: Incoming) -> Result<Vec<u8>, hyper::Error> {
 
 fn route(world: &World, request: &Request, faults: &[Fault], body: &[u8]) -> Result<Plain, Status> {
     match &request.place {
+        Place::Admin(path) => {
+            admin::answer(world, &request.method, path, body).map(|done| Plain::json(&done))
+        }
         Place::Resource(target) => resource(world, request, target, faults, body),
         _ if request.method != "GET" => Err(Status::method_not_allowed()),
         Place::ServerVersion => Ok(Plain::json(&serde_json::json!({
@@ -216,27 +220,13 @@ fn route(world: &World, request: &Request, faults: &[Fault], body: &[u8]) -> Res
             "gitVersion": "v1.36.0+sandbox",
             "platform": "linux/amd64",
         }))),
-        Place::OpenApi(path) => open_api(world, request, path),
+        Place::OpenApi(path) => openapi::find(&world.store.served(), request, path).map(|found| {
+            found.as_ref().map_or_else(|| Plain::text(404, "404 page not found\n"), Plain::json)
+        }),
         Place::Health => Ok(Plain::text(200, "ok")),
         Place::Nowhere => Ok(Plain::text(404, "404 page not found\n")),
         place => discover(world, request, place),
     }
-}
-
-fn open_api(world: &World, request: &Request, path: &[String]) -> Result<Plain, Status> {
-    let accept = request.headers.get("accept").map_or("", String::as_str);
-    if accept.contains("protobuf") && !accept.contains("json") {
-        return Err(Status::new(406, "NotAcceptable", "only JSON is served here"));
-    }
-    let served = world.store.served();
-    let document = match path {
-        [version] if version == "v2" => Some(openapi::whole(&served)),
-        [version] if version == "v3" => Some(openapi::index(&served)),
-        [version, rest @ ..] if version == "v3" => openapi::version(&served, &rest.join("/")),
-        _ => None,
-    };
-    let found = document.as_ref().map(Plain::json);
-    Ok(found.unwrap_or_else(|| Plain::text(404, "404 page not found\n")))
 }
 
 fn discover(world: &World, request: &Request, place: &Place) -> Result<Plain, Status> {

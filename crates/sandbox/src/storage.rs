@@ -5,6 +5,7 @@
 //! are called.
 
 mod admit;
+pub(crate) mod backup;
 mod controllers;
 mod load;
 mod resource;
@@ -22,6 +23,7 @@ use tokio::sync::watch;
 use self::resource::Resource;
 pub(crate) use self::{
     admit::Stamp,
+    backup::Backup,
     resource::{Event, Feed, Item},
     write::{Mode, NamespaceState, Next, Propagation, Written},
 };

@@ -14,3 +14,5 @@ mod faults;
 mod load;
 #[cfg(test)]
 mod writes;
+#[cfg(test)]
+mod disasters;
