@@ -53,23 +53,25 @@ const LARGEST_BODY: usize = 3 << 20;
 /// Serves until it is dropped, and everything with it.
 pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, world: Arc<World>) {
     let mut connections = JoinSet::new();
-    let mut cut = world.cut.subscribe();
     for number in 0.. {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            // The sender lives as long as the world.
-            _ = cut.changed() => {
-                connections.abort_all();
-                continue;
-            }
-        };
         // The reasons that there are, as too many open files, pass.
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, _)) = listener.accept().await else {
             sleep(Duration::from_millis(10)).await;
             continue;
         };
         while connections.try_join_next().is_some() {}
-        connections.spawn(connection(stream, number, acceptor.clone(), Arc::clone(&world)));
+        let (acceptor, world) = (acceptor.clone(), Arc::clone(&world));
+        // Whoever comes after a restart is not cut off by it.
+        let mut cut = world.cut.subscribe();
+        connections.spawn(async move {
+            tokio::select! {
+                biased;
+                // Whoever asked for the restart is answered first.
+                () = connection(stream, number, acceptor, world) => {}
+                // The sender lives as long as the world.
+                _ = cut.changed() => {}
+            }
+        });
     }
 }
 
