@@ -86,6 +86,10 @@ impl Access {
             Verb::List => "list",
             Verb::Watch => "watch",
             Verb::Create => "create",
+            Verb::Update => "update",
+            Verb::Patch => "patch",
+            Verb::Delete => "delete",
+            Verb::DeleteCollection => "deletecollection",
             Verb::Discovery | Verb::Other => return Ok(()),
         };
         let Target { group, plural, name, .. } = target;
@@ -106,24 +110,47 @@ impl Access {
         Err(Status::forbidden(target, &action))
     }
 
-    /// Answers a `SelfSubjectAccessReview`.
-    pub(crate) fn review(&self, body: &[u8]) -> Result<Value, Status> {
+    /// Answers a review of what somebody may do, or of who somebody is.
+    pub(crate) fn review(&self, kind: &str, body: &[u8]) -> Result<Value, Status> {
         let unreadable = |error: serde_json::Error| Status::bad_request(error.to_string());
-        let review: Value = serde_json::from_slice(body).map_err(unreadable)?;
+        let mut review: Value = serde_json::from_slice(body).map_err(unreadable)?;
         let spec = review.get("spec").cloned().unwrap_or_default();
-        let allowed = spec.get("resourceAttributes").is_none_or(|asked| {
+        let status = match kind {
+            "TokenReview" => {
+                let token = spec.get("token").and_then(Value::as_str).unwrap_or_default();
+                match token {
+                    "" => json!({"authenticated": false, "user": {}}),
+                    _ => json!({"authenticated": true, "user": user()}),
+                }
+            }
+            "SelfSubjectReview" => json!({"userInfo": user()}),
+            _ => json!({"allowed": self.allows_what(&spec)}),
+        };
+        let Value::Object(fields) = &mut review else {
+            return Err(Status::bad_request("a review is an object"));
+        };
+        fields.insert("status".to_owned(), status);
+        fields.entry("metadata").or_insert_with(|| json!({}));
+        fields.insert("kind".to_owned(), Value::from(kind));
+        let group = match kind {
+            "TokenReview" | "SelfSubjectReview" => "authentication.k8s.io/v1",
+            _ => "authorization.k8s.io/v1",
+        };
+        fields.insert("apiVersion".to_owned(), Value::from(group));
+        Ok(review)
+    }
+
+    fn allows_what(&self, spec: &Value) -> bool {
+        spec.get("resourceAttributes").is_none_or(|asked| {
             let text = |name: &str| asked.get(name).and_then(Value::as_str).unwrap_or_default();
             let namespace = Some(text("namespace")).filter(|namespace| !namespace.is_empty());
             self.allows(text("verb"), text("group"), text("resource"), namespace)
-        });
-        Ok(json!({
-            "kind": "SelfSubjectAccessReview",
-            "apiVersion": "authorization.k8s.io/v1",
-            "metadata": {},
-            "spec": spec,
-            "status": {"allowed": allowed},
-        }))
+        })
     }
+}
+
+fn user() -> Value {
+    json!({"username": USER, "uid": USER, "groups": ["system:masters", "system:authenticated"]})
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! What kinds the API serves.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// One resource in one version, as a CRD would define it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +28,63 @@ pub(crate) struct Served {
     /// The version at which it was defined: a definition that went and came
     /// back is another one.
     pub(crate) since: u64,
+    pub(crate) about: Arc<About>,
+}
+
+/// What a server knows of a kind beside its names in paths.
+#[derive(Clone, Debug)]
+pub(crate) struct About {
+    pub(crate) singular: String,
+    pub(crate) list_kind: String,
+    pub(crate) short_names: Vec<String>,
+    pub(crate) categories: Vec<String>,
+    pub(crate) verbs: Vec<String>,
+    /// Whether the status is written apart from the rest.
+    pub(crate) has_status: bool,
+    pub(crate) has_generation: bool,
+    /// Those of tables; nothing but name and age if there are none.
+    pub(crate) columns: Vec<Column>,
+    /// What objects may say; anything if there is none.
+    pub(crate) schema: Option<Value>,
+    /// Of built-in kinds: under which name the schema is recorded.
+    pub(crate) schema_name: Option<String>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) format: String,
+    pub(crate) description: String,
+    pub(crate) priority: i64,
+    /// Where custom kinds have it.
+    #[serde(skip_serializing)]
+    pub(crate) json_path: String,
+}
+
+/// What can be done with objects of custom kinds.
+const VERBS: [&str; 8] =
+    ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+
+impl About {
+    /// A kind of which only the names are known.
+    pub(crate) fn bare(definition: &ResourceDefinition) -> Self {
+        Self {
+            singular: definition.kind.to_lowercase(),
+            list_kind: format!("{}List", definition.kind),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            verbs: VERBS.map(str::to_owned).to_vec(),
+            has_status: false,
+            has_generation: true,
+            columns: Vec::new(),
+            schema: None,
+            schema_name: None,
+        }
+    }
 }
 
 impl Served {
@@ -55,42 +115,6 @@ impl ResourceDefinition {
             format!("{}.{}", self.plural, self.group)
         }
     }
-}
-
-/// Kinds that every cluster has: group, version, kind, plural, namespaced.
-const BUILT_IN: &[(&str, &str, &str, &str, bool)] = &[
-    ("", "v1", "ConfigMap", "configmaps", true),
-    ("", "v1", "Endpoints", "endpoints", true),
-    ("", "v1", "Event", "events", true),
-    ("", "v1", "Namespace", "namespaces", false),
-    ("", "v1", "Node", "nodes", false),
-    ("", "v1", "PersistentVolume", "persistentvolumes", false),
-    ("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", true),
-    ("", "v1", "Pod", "pods", true),
-    ("", "v1", "ReplicationController", "replicationcontrollers", true),
-    ("", "v1", "Secret", "secrets", true),
-    ("", "v1", "Service", "services", true),
-    ("", "v1", "ServiceAccount", "serviceaccounts", true),
-    ("apps", "v1", "DaemonSet", "daemonsets", true),
-    ("apps", "v1", "Deployment", "deployments", true),
-    ("apps", "v1", "ReplicaSet", "replicasets", true),
-    ("apps", "v1", "StatefulSet", "statefulsets", true),
-    ("batch", "v1", "CronJob", "cronjobs", true),
-    ("batch", "v1", "Job", "jobs", true),
-    ("networking.k8s.io", "v1", "Ingress", "ingresses", true),
-    ("networking.k8s.io", "v1", "IngressClass", "ingressclasses", false),
-    ("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies", true),
-];
-
-/// The kinds that are there from the start.
-pub(crate) fn built_in() -> impl Iterator<Item = ResourceDefinition> {
-    BUILT_IN.iter().map(|(group, version, kind, plural, namespaced)| ResourceDefinition {
-        group: (*group).to_owned(),
-        version: (*version).to_owned(),
-        kind: (*kind).to_owned(),
-        plural: (*plural).to_owned(),
-        namespaced: *namespaced,
-    })
 }
 
 /// Sorts versions as discovery does: stable ones first, then beta, then alpha,

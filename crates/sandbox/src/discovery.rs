@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    definition::{ResourceDefinition, Served, priority},
+    definition::{Served, priority},
     request::Request,
 };
 
@@ -44,30 +44,14 @@ impl Health {
     }
 }
 
-/// The resource that is only ever created.
-const REVIEWS: (&str, &str, &str) = ("authorization.k8s.io", "v1", "selfsubjectaccessreviews");
-
-pub(crate) fn is_review(group: &str, version: &str, plural: &str) -> bool {
-    (group, version, plural) == REVIEWS
-}
-
 /// Resources by group and version; the core group first, the best version of
 /// each first.
 pub(crate) struct Catalogue(BTreeMap<String, Vec<(String, Vec<Served>)>>);
 
 impl Catalogue {
     pub(crate) fn new(served: Vec<Served>) -> Self {
-        let (group, version, plural) = REVIEWS;
-        let reviews = ResourceDefinition {
-            group: group.to_owned(),
-            version: version.to_owned(),
-            kind: "SelfSubjectAccessReview".to_owned(),
-            plural: plural.to_owned(),
-            namespaced: false,
-        };
-        let reviews = Served { definition: reviews, built_in: true, since: 0 };
         let mut groups: BTreeMap<String, Vec<(String, Vec<Served>)>> = BTreeMap::new();
-        for served in served.into_iter().chain([reviews]) {
+        for served in served {
             let versions = groups.entry(served.definition.group.clone()).or_default();
             match versions.iter_mut().find(|(version, _)| *version == served.definition.version) {
                 Some((_, resources)) => resources.push(served),
@@ -157,19 +141,7 @@ impl Catalogue {
         let versions = self.0.get(group)?;
         let (_, resources) = versions.iter().find(|(other, _)| other == version)?;
         let group_version = resources.first()?.definition.api_version();
-        let resources: Vec<Value> = resources
-            .iter()
-            .map(|Served { definition, .. }| {
-                json!({
-                    "name": definition.plural,
-                    "singularName": definition.kind.to_lowercase(),
-                    "namespaced": definition.namespaced,
-                    "kind": definition.kind,
-                    "verbs": verbs(definition),
-                    "shortNames": short_names(definition),
-                })
-            })
-            .collect();
+        let resources: Vec<Value> = resources.iter().flat_map(described_old).collect();
         Some(json!({
             "kind": "APIResourceList",
             "apiVersion": "v1",
@@ -186,50 +158,69 @@ fn aggregated_version(version: &str, resources: &[Served], health: GroupHealth) 
     };
     // A group that was never reached has no resources; it is not left out.
     let known = if health == GroupHealth::Failing { &[] } else { resources };
-    let resources: Vec<Value> = known
-        .iter()
-        .map(|Served { definition, built_in, .. }| {
-            // Of built-in kinds real servers leave these empty: what is not
-            // said is as in the item and version around it.
-            let said = |text: &str| if *built_in { String::new() } else { text.to_owned() };
-            json!({
-                "resource": definition.plural,
-                "responseKind": {
-                    "group": said(&definition.group),
-                    "version": said(&definition.version),
-                    "kind": definition.kind,
-                },
-                "scope": if definition.namespaced { "Namespaced" } else { "Cluster" },
-                "singularResource": definition.kind.to_lowercase(),
-                "verbs": verbs(definition),
-                "shortNames": short_names(definition),
-            })
-        })
-        .collect();
+    let resources: Vec<Value> = known.iter().map(described_new).collect();
     json!({"version": version, "resources": resources, "freshness": freshness})
 }
 
-fn verbs(definition: &ResourceDefinition) -> &'static [&'static str] {
-    let ResourceDefinition { group, version, plural, .. } = definition;
-    if is_review(group, version, plural) { &["create"] } else { &["get", "list", "watch"] }
+fn described_new(served: &Served) -> Value {
+    let Served { definition, built_in, about, .. } = served;
+    // Of built-in kinds real servers leave these empty: what is not said is as
+    // in the item and version around it.
+    let said = |text: &str| if *built_in { String::new() } else { text.to_owned() };
+    let kind = json!({
+        "group": said(&definition.group),
+        "version": said(&definition.version),
+        "kind": definition.kind,
+    });
+    let mut described = json!({
+        "resource": definition.plural,
+        "responseKind": kind,
+        "scope": if definition.namespaced { "Namespaced" } else { "Cluster" },
+        "singularResource": about.singular,
+        "verbs": about.verbs,
+    });
+    let Value::Object(fields) = &mut described else { return described };
+    if !about.short_names.is_empty() {
+        fields.insert("shortNames".to_owned(), json!(about.short_names));
+    }
+    if !about.categories.is_empty() {
+        fields.insert("categories".to_owned(), json!(about.categories));
+    }
+    if about.has_status {
+        let status = json!([{
+            "subresource": "status", "responseKind": kind, "verbs": ["get", "patch", "update"],
+        }]);
+        fields.insert("subresources".to_owned(), status);
+    }
+    described
 }
 
-fn short_names(definition: &ResourceDefinition) -> &'static [&'static str] {
-    match (definition.group.as_str(), definition.plural.as_str()) {
-        ("", "configmaps") => &["cm"],
-        ("", "namespaces") => &["ns"],
-        ("", "nodes") => &["no"],
-        ("", "pods") => &["po"],
-        ("", "services") => &["svc"],
-        ("apps", "daemonsets") => &["ds"],
-        ("apps", "deployments") => &["deploy"],
-        ("apps", "replicasets") => &["rs"],
-        ("apps", "statefulsets") => &["sts"],
-        ("batch", "cronjobs") => &["cj"],
-        ("networking.k8s.io", "ingresses") => &["ing"],
-        ("networking.k8s.io", "networkpolicies") => &["netpol"],
-        _ => &[],
+fn described_old(served: &Served) -> Vec<Value> {
+    let Served { definition, about, .. } = served;
+    let mut described = json!({
+        "name": definition.plural,
+        "singularName": about.singular,
+        "namespaced": definition.namespaced,
+        "kind": definition.kind,
+        "verbs": about.verbs,
+    });
+    let Value::Object(fields) = &mut described else { return Vec::new() };
+    if !about.short_names.is_empty() {
+        fields.insert("shortNames".to_owned(), json!(about.short_names));
     }
+    if !about.categories.is_empty() {
+        fields.insert("categories".to_owned(), json!(about.categories));
+    }
+    let status = about.has_status.then(|| {
+        json!({
+            "name": format!("{}/status", definition.plural),
+            "singularName": "",
+            "namespaced": definition.namespaced,
+            "kind": definition.kind,
+            "verbs": ["get", "patch", "update"],
+        })
+    });
+    [Some(described), status].into_iter().flatten().collect()
 }
 
 /// Whether the new form is among those that the client takes.

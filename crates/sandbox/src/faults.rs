@@ -8,6 +8,7 @@ use std::{
 use crate::{
     body::Cut,
     request::{Request, Verb},
+    synthetic::Dice,
 };
 
 /// Which requests a fault is for; all, until narrowed.
@@ -28,6 +29,8 @@ enum When {
     Always,
     Nth(usize),
     First(usize),
+    /// So many of a hundred.
+    Share(u64),
 }
 
 impl On {
@@ -86,6 +89,12 @@ impl On {
         Self { when: When::First(count), ..self }
     }
 
+    /// So many of a hundred requests, scattered, and in every run the same.
+    #[must_use]
+    pub fn per_cent(self, share: u64) -> Self {
+        Self { when: When::Share(share), ..self }
+    }
+
     fn matches(&self, request: &Request) -> bool {
         self.verb.is_none_or(|verb| verb == request.verb)
             && self.group.as_deref().is_none_or(|group| Some(group) == request.place.group())
@@ -130,13 +139,15 @@ pub enum Fault {
     RefuseWatchList,
     /// The watch sends no bookmarks, not even that of initial events.
     WithholdBookmarks,
+    /// The body comes in pieces of so many bytes, with a pause before each.
+    Drip { bytes: usize, pause: Duration },
     /// The body is compressed, whatever encoding was asked for.
     Gzip,
 }
 
 /// Names a fault, to lift it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultId(u64);
+pub struct FaultId(pub(crate) u64);
 
 #[derive(Debug, Default)]
 pub(crate) struct Faults(Mutex<Table>);
@@ -191,6 +202,10 @@ impl Faults {
                 When::Always => true,
                 When::Nth(number) => rule.seen == number,
                 When::First(count) => rule.seen <= count,
+                When::Share(share) => {
+                    let seed = rule.id.0.wrapping_mul(0x9E37_79B9) ^ rule.seen as u64;
+                    Dice::new(seed).below(100) < share
+                }
             };
             if hit {
                 found.push(rule.fault.clone());
@@ -233,6 +248,18 @@ mod tests {
         check(On::any().namespace("a"), &urls, &[false, false, true, true, false]);
         check(On::any().group("apps"), &urls, &[false, false, false, false, true]);
         check(On::any().continued(), &urls, &[false, false, false, false, true]);
+    }
+
+    #[test]
+    fn a_share_of_requests_is_hit_and_the_same_ones_in_every_run() {
+        let hits = || {
+            let faults = Faults::default();
+            faults.inject(On::any().per_cent(30), Fault::Refuse);
+            let request = Request::new("GET", "/api/v1/pods", "");
+            (0..1000).filter(|_| !faults.of(&request).is_empty()).collect::<Vec<_>>()
+        };
+        assert_eq!(hits(), hits());
+        assert!((200..400).contains(&hits().len()), "{}", hits().len());
     }
 
     #[test]

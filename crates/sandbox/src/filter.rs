@@ -6,6 +6,7 @@ use crate::{
     selector::{Fields, Labels},
     status::Status,
     storage::Item,
+    table::{Included, Rows},
 };
 
 /// Which objects are meant.
@@ -19,7 +20,8 @@ pub(crate) struct Filter {
 impl Filter {
     pub(crate) fn of(request: &Request, target: &Target) -> Result<Self, Status> {
         let labels = Labels::parse(request.parameter("labelSelector"));
-        let fields = Fields::parse(request.parameter("fieldSelector"));
+        let fields =
+            Fields::parse(request.parameter("fieldSelector"), &target.group, &target.plural);
         Ok(Self {
             namespace: target.namespace.clone(),
             labels: labels.map_err(Status::bad_request)?,
@@ -43,16 +45,18 @@ impl Filter {
     }
 
     fn takes(&self, object: &Object) -> bool {
-        let (namespace, name) = &object.key;
+        let (namespace, _) = &object.key;
         self.namespace.as_ref().is_none_or(|own| own == namespace)
             && self.labels.matches(&object.labels)
-            && self.fields.matches(namespace, name)
+            && self.fields.matches(object)
     }
 }
 
 /// Reads from the `Accept` header whether whole objects are wanted; the first
 /// form that we have is taken, as real servers do.
-pub(crate) fn form(request: &Request, whole: Form) -> Result<Form, Status> {
+///
+/// `now` is the cluster's time, in seconds: tables show how old things are.
+pub(crate) fn form(request: &Request, whole: Form, now: i64) -> Result<Form, Status> {
     let accept = request.headers.get("accept").map_or("", String::as_str);
     if accept.is_empty() {
         return Ok(whole);
@@ -65,6 +69,18 @@ pub(crate) fn form(request: &Request, whole: Form) -> Result<Form, Status> {
         match parts.find_map(|part| part.strip_prefix("as=")) {
             None => return Ok(whole),
             // One is for objects and events, the other for lists.
+            Some("Table") => {
+                let included = match request.parameter("includeObject") {
+                    "" | "Metadata" => Included::Metadata,
+                    "Object" => Included::Object,
+                    "None" => Included::Nothing,
+                    other => {
+                        let text = format!("unrecognized includeObject value: \"{other}\"");
+                        return Err(Status::bad_request(text));
+                    }
+                };
+                return Ok(Form::Row(Rows { included, now }));
+            }
             Some("PartialObjectMetadata") if whole == Form::Whole => return Ok(Form::Metadata),
             Some("PartialObjectMetadataList") if whole == Form::Item => return Ok(Form::Metadata),
             Some(_) => {}

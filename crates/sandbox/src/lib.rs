@@ -32,6 +32,8 @@
 //! ```
 
 mod definition;
+mod recorded;
+mod schema;
 mod selector;
 mod object;
 mod synthetic;
@@ -43,10 +45,19 @@ mod body;
 mod faults;
 mod streams;
 mod access;
+mod admin;
 mod log;
 mod discovery;
 mod list;
 mod watch;
+mod table;
+mod openapi;
+mod patch;
+mod crd;
+mod write;
+mod socket;
+mod tls;
+mod world;
 mod server;
 mod sandbox;
 
@@ -57,6 +68,6 @@ pub use self::{
     discovery::GroupHealth,
     faults::{Fault, FaultId, On},
     request::{Request, Verb},
-    sandbox::Sandbox,
-    storage::StoreError,
+    sandbox::{Memory, Sandbox, Settings, Transport},
+    storage::{StoreError, backup::Backup},
 };

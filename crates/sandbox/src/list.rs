@@ -13,6 +13,7 @@ use crate::{
     request::{Request, Target},
     status::Status,
     storage::{Item, Page, Range, Store},
+    table,
 };
 
 /// Real servers write chunks of a few kilobytes, and objects seldom end where
@@ -71,7 +72,7 @@ pub(crate) fn answer(
     target: &Target,
     expired: bool,
 ) -> Result<Listing, Status> {
-    let form = filter::form(request, Form::Item)?;
+    let form = filter::form(request, Form::Item, store.now())?;
     let filter = Filter::of(request, target)?;
     let asked = asked(request, store.version())?;
     let remainder = |from: Key| Status::expired_page(Token::write(None, from));
@@ -233,6 +234,12 @@ fn frame(served: &Served, form: Form, page: &Page, selects: bool) -> (String, St
         (head, "]}\n".to_owned())
     };
     match form {
+        Form::Row(_) => {
+            let (head, _) = built_in("Table", "meta.k8s.io/v1");
+            let columns = table::columns(served);
+            let head = head.strip_suffix(r#""items":["#).unwrap_or_default();
+            (format!(r#"{head}"columnDefinitions":{columns},"rows":["#), "]}\n".to_owned())
+        }
         Form::Metadata => built_in("PartialObjectMetadataList", "meta.k8s.io/v1"),
         Form::Item | Form::Whole if served.built_in => built_in(&format!("{kind}List"), &version),
         Form::Item | Form::Whole => (

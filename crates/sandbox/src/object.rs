@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use serde_json::{Map, Value};
 
-use crate::definition::Served;
+use crate::{
+    definition::Served,
+    table::{self, Rows},
+};
 
 /// The namespace, empty for cluster-wide objects, and the name.
 pub(crate) type Key = (String, String);
@@ -16,6 +19,8 @@ pub(crate) struct Object {
     pub(crate) key: Key,
     pub(crate) version: u64,
     pub(crate) labels: BTreeMap<String, String>,
+    /// Whether it goes when another object goes.
+    pub(crate) has_owner: bool,
     /// Whether the metadata has the order of the server's types.
     typed: bool,
     /// `"data":1,` for each field that sorts before `kind`; without the kind
@@ -61,8 +66,9 @@ impl Object {
                 _ => after.extend([",", field.as_str()]),
             }
         }
+        let has_owner = metadata.contains_key("ownerReferences");
         let metadata = written(metadata, typed);
-        Self { key, version, labels, typed, before_kind, before, metadata, after }
+        Self { key, version, labels, has_owner, typed, before_kind, before, metadata, after }
     }
 
     /// Takes the finished text of its metadata, and `,"spec":{}` and the like.
@@ -74,7 +80,8 @@ impl Object {
         after: String,
     ) -> Self {
         let (before_kind, before) = (String::new(), String::new());
-        Self { key, version, labels, typed: true, before_kind, before, metadata, after }
+        let has_owner = false;
+        Self { key, version, labels, has_owner, typed: true, before_kind, before, metadata, after }
     }
 
     /// The same state under another version: what a watch says of an object
@@ -97,6 +104,10 @@ impl Object {
         let (kind, version) = (&definition.kind, definition.api_version());
         let moved = moved(before_kind, before);
         let written = match form {
+            Form::Row(rows) => {
+                to.push_str(&table::row(self, served, rows));
+                Ok(())
+            }
             Form::Metadata => write!(
                 to,
                 r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{metadata}}}"#
@@ -148,6 +159,8 @@ pub(crate) enum Form {
     Item,
     /// `PartialObjectMetadata`, which says its kind wherever it stands.
     Metadata,
+    /// As a row of a table.
+    Row(Rows),
 }
 
 #[cfg(test)]
@@ -155,13 +168,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::definition::built_in;
+    use crate::recorded;
 
     #[track_caller]
     fn check(form: Form, is_built_in: bool, expected: &str) {
-        let definition = built_in().find(|definition| definition.kind == "ConfigMap");
-        let definition = definition.expect("a config map");
-        let served = Served { definition, built_in: is_built_in, since: 0 };
+        let mut kinds = recorded::kinds().into_iter();
+        let found = kinds.find(|(definition, _)| definition.kind == "ConfigMap");
+        let (definition, about) = found.expect("a config map");
+        let served = Served { definition, built_in: is_built_in, since: 0, about };
         let Value::Object(fields) = json!({
             "apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}, "immutable": true,
             "metadata": {"name": "x"}, "spec": 1,

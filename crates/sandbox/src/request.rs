@@ -2,15 +2,23 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
 /// What a request is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verb {
     /// One object.
     Get,
     List,
     Watch,
-    /// A review, as of what the client may do.
+    /// A new object, or a review, as of what the client may do.
     Create,
+    Update,
+    Patch,
+    /// One object.
+    Delete,
+    DeleteCollection,
     /// Versions, groups and their resources.
     Discovery,
     /// Everything else.
@@ -70,6 +78,10 @@ impl Request {
                 Verb::Discovery
             }
             ("POST", Place::Resource(_)) => Verb::Create,
+            ("PUT", Place::Resource(Target { name: Some(_), .. })) => Verb::Update,
+            ("PATCH", Place::Resource(Target { name: Some(_), .. })) => Verb::Patch,
+            ("DELETE", Place::Resource(Target { name: Some(_), .. })) => Verb::Delete,
+            ("DELETE", Place::Resource(_)) => Verb::DeleteCollection,
             _ => Verb::Other,
         };
         Self {
@@ -89,6 +101,10 @@ impl Request {
 pub(crate) enum Place {
     /// `/version`
     ServerVersion,
+    /// `/openapi/v2` and `/openapi/v3`, and below the latter what is described.
+    OpenApi(Vec<String>),
+    /// Where faults are set from outside: what stands below `/sandbox`.
+    Admin(Vec<String>),
     /// `/readyz` and the like.
     Health,
     /// `/api`
@@ -111,6 +127,14 @@ pub(crate) struct Target {
     pub(crate) plural: String,
     pub(crate) namespace: Option<String>,
     pub(crate) name: Option<String>,
+    /// Empty for the object itself.
+    pub(crate) subresource: String,
+}
+
+impl Target {
+    pub(crate) fn key(&self) -> (String, String) {
+        (self.namespace.clone().unwrap_or_default(), self.name.clone().unwrap_or_default())
+    }
 }
 
 impl Place {
@@ -138,6 +162,8 @@ impl Place {
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         match parts.as_slice() {
             ["version"] => Self::ServerVersion,
+            ["openapi", rest @ ..] => Self::OpenApi(owned(rest)),
+            ["sandbox", rest @ ..] => Self::Admin(owned(rest)),
             ["healthz" | "livez" | "readyz", ..] => Self::Health,
             ["api"] => Self::Core,
             ["apis"] => Self::Groups,
@@ -149,12 +175,19 @@ impl Place {
     }
 
     fn below(group: &str, version: &str, rest: &[&str]) -> Self {
-        let (namespace, plural, name) = match rest {
+        let (namespace, plural, name, part) = match rest {
             [] => return Self::Version(group.to_owned(), version.to_owned()),
-            ["namespaces", namespace, plural] => (Some(*namespace), *plural, None),
-            ["namespaces", namespace, plural, name] => (Some(*namespace), *plural, Some(*name)),
-            [plural] => (None, *plural, None),
-            [plural, name] => (None, *plural, Some(*name)),
+            ["namespaces", name, part @ ("status" | "finalize")] => {
+                (None, "namespaces", Some(*name), *part)
+            }
+            ["namespaces", namespace, plural] => (Some(*namespace), *plural, None, ""),
+            ["namespaces", namespace, plural, name] => (Some(*namespace), *plural, Some(*name), ""),
+            ["namespaces", namespace, plural, name, part] => {
+                (Some(*namespace), *plural, Some(*name), *part)
+            }
+            [plural] => (None, *plural, None, ""),
+            [plural, name] => (None, *plural, Some(*name), ""),
+            [plural, name, part] => (None, *plural, Some(*name), *part),
             _ => return Self::Nowhere,
         };
         Self::Resource(Target {
@@ -163,8 +196,13 @@ impl Place {
             plural: plural.to_owned(),
             namespace: namespace.map(str::to_owned),
             name: name.map(str::to_owned),
+            subresource: part.to_owned(),
         })
     }
+}
+
+fn owned(parts: &[&str]) -> Vec<String> {
+    parts.iter().map(|part| (*part).to_owned()).collect()
 }
 
 /// Reads a query; of a parameter that stands twice the last is taken.

@@ -4,13 +4,15 @@ use std::{
     io,
     net::SocketAddr,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
     thread,
     time::Duration,
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::{
     net::TcpListener,
@@ -27,8 +29,10 @@ use crate::{
     faults::{Fault, FaultId, Faults, On},
     log::Log,
     request::Request,
-    server::{self, World},
-    storage::{Store, StoreError},
+    server,
+    storage::{self, Backup, Store, StoreError},
+    tls::Tls,
+    world::World,
 };
 
 /// Namespaces that every cluster has.
@@ -40,6 +44,34 @@ const BOOKMARK_MILLIS: u64 = 60_000;
 /// How often synthetic objects change, a few at a time.
 const TICK: Duration = Duration::from_millis(5);
 
+/// How a sandbox is started.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings {
+    /// On the loopback interface; a free one if it is zero.
+    pub port: u16,
+    /// Tells the time of what happens; without it time goes on by a second a
+    /// change, and every run is like the last.
+    pub clock: Option<fn() -> Timestamp>,
+    pub transport: Transport,
+}
+
+/// What a server that is restarted still knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    Kept,
+    Lost,
+}
+
+/// How clients talk to a sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    #[default]
+    Http,
+    /// With a certificate of an authority of its own, which the kubeconfig
+    /// names.
+    Https,
+}
+
 /// A cluster's API on a port of this machine, until it is dropped.
 ///
 /// It runs on a thread and a runtime of its own: whoever talks to it may block
@@ -48,6 +80,8 @@ const TICK: Duration = Duration::from_millis(5);
 pub struct Sandbox {
     world: Arc<World>,
     address: SocketAddr,
+    /// Whom clients must trust, in PEM.
+    authority: Option<String>,
     /// Wakes the maker of changes when there is a new rate.
     rates: watch::Sender<()>,
     /// Dropping it ends the server.
@@ -60,15 +94,35 @@ impl Sandbox {
     ///
     /// It takes requests when this returns.
     pub fn start() -> io::Result<Self> {
+        Self::start_with(Settings::default())
+    }
+
+    /// Starts an empty cluster; fails if the port is taken.
+    ///
+    /// It takes requests when this returns.
+    pub fn start_with(settings: Settings) -> io::Result<Self> {
+        let Settings { port, clock, transport } = settings;
+        let tls = match transport {
+            Transport::Http => None,
+            Transport::Https => Some(Tls::new()?),
+        };
+        let acceptor = tls.as_ref().map(|tls| tls.acceptor.clone());
+        let store = Store::new(clock);
+        for namespace in NAMESPACES {
+            store.put(storage::namespace(namespace)).map_err(io::Error::other)?;
+        }
         let world = Arc::new(World {
-            store: Arc::new(Store::new()),
+            first: store.backup(),
+            store: Arc::new(store),
             faults: Faults::default(),
             access: Access::default(),
             log: Log::default(),
             health: Health::default(),
             bookmark_millis: AtomicU64::new(BOOKMARK_MILLIS),
+            cut: watch::Sender::new(()),
+            saved: Mutex::default(),
         });
-        let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
+        let listener = std::net::TcpListener::bind(("127.0.0.1", port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
@@ -83,32 +137,32 @@ impl Sandbox {
             runtime.block_on(async {
                 let mut tasks = JoinSet::new();
                 tasks.spawn(churn(Arc::clone(&served.store), changes));
-                tasks.spawn(server::serve(listener, served));
+                tasks.spawn(server::serve(listener, acceptor, served));
                 // An error says that the handle has gone, which is the signal.
                 drop(stopped.await);
             });
         })?;
-        let sandbox = Self { world, address, rates, stop: Some(stop), thread: Some(thread) };
-        for namespace in NAMESPACES {
-            let namespace = json!({
-                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace},
-            });
-            sandbox.put(namespace).map_err(io::Error::other)?;
-        }
-        Ok(sandbox)
+        let authority = tls.map(|tls| tls.authority);
+        Ok(Self { world, address, authority, rates, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Where it listens, as `http://127.0.0.1:40123`.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        let scheme = if self.authority.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
     }
 
     /// A kubeconfig that leads to it; JSON, which every reader of YAML reads.
     pub fn kubeconfig(&self) -> String {
+        let mut cluster = json!({"server": self.url()});
+        if let (Value::Object(cluster), Some(authority)) = (&mut cluster, &self.authority) {
+            let authority = Value::from(STANDARD.encode(authority));
+            cluster.insert("certificate-authority-data".to_owned(), authority);
+        }
         json!({
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": "sandbox", "cluster": {"server": self.url()}}],
+            "clusters": [{"name": "sandbox", "cluster": cluster}],
             "users": [{"name": "sandbox", "user": {"token": "sandbox"}}],
             "contexts": [{
                 "name": "sandbox",
@@ -195,6 +249,23 @@ impl Sandbox {
     /// Lifts all faults; denials and the health of groups stay.
     pub fn lift_all(&self) {
         self.world.faults.lift_all();
+    }
+
+    /// Closes every connection, as a server that is restarted does, and forgets
+    /// what happened before; without its memory it is a new cluster.
+    pub fn restart(&self, memory: Memory) {
+        self.world.restart(memory);
+    }
+
+    /// Puts the cluster aside as it is.
+    pub fn backup(&self) -> Backup {
+        self.world.store.backup()
+    }
+
+    /// Brings a cluster back that was put aside: versions go back, too, and
+    /// every connection is closed.
+    pub fn restore(&self, backup: &Backup) {
+        self.world.restore(backup);
     }
 
     /// The requests that were made, the oldest first; the last ten thousand.

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
+use crate::object::Object;
+
 /// Every requirement must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Labels(Vec<Requirement>);
@@ -114,18 +118,44 @@ fn unreadable(text: &str) -> String {
     format!("unable to parse requirement: found '{text}'")
 }
 
-/// The two fields that every kind can be selected by.
+/// Every requirement must hold: a field, whether it must be equal, and to what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fields(Vec<(Field, bool, String)>);
+pub(crate) struct Fields(Vec<(String, bool, String)>);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
-    Name,
-    Namespace,
+/// The fields beside name and namespace that a kind can be selected by.
+fn known(group: &str, plural: &str) -> &'static [&'static str] {
+    match (group, plural) {
+        ("", "events") => &[
+            "involvedObject.apiVersion",
+            "involvedObject.fieldPath",
+            "involvedObject.kind",
+            "involvedObject.name",
+            "involvedObject.namespace",
+            "involvedObject.resourceVersion",
+            "involvedObject.uid",
+            "reason",
+            "reportingComponent",
+            "source",
+            "type",
+        ],
+        ("", "pods") => &[
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "status.nominatedNodeName",
+            "status.phase",
+            "status.podIP",
+        ],
+        ("", "secrets") => &["type"],
+        ("", "namespaces") => &["status.phase"],
+        ("", "services") => &["spec.clusterIP", "spec.type"],
+        _ => &[],
+    }
 }
 
 impl Fields {
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str, group: &str, plural: &str) -> Result<Self, String> {
         let mut fields = Vec::new();
         for piece in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()) {
             let (path, equal, value) = match piece.split_once("!=") {
@@ -135,17 +165,15 @@ impl Fields {
                     None => return Err(format!("invalid selector: '{text}'")),
                 },
             };
-            let field = match path.trim() {
-                "metadata.name" => Field::Name,
-                "metadata.namespace" => Field::Namespace,
-                other => {
-                    return Err(format!(
-                        "\"{other}\" is not a known field selector: only \"metadata.name\", \
-                         \"metadata.namespace\""
-                    ));
-                }
-            };
-            fields.push((field, equal, value.trim().to_owned()));
+            let path = path.trim();
+            let is_general = matches!(path, "metadata.name" | "metadata.namespace");
+            if !is_general && !known(group, plural).contains(&path) {
+                return Err(format!(
+                    "\"{path}\" is not a known field selector: only \"metadata.name\", \
+                     \"metadata.namespace\""
+                ));
+            }
+            fields.push((path.to_owned(), equal, value.trim().to_owned()));
         }
         Ok(Self(fields))
     }
@@ -154,13 +182,19 @@ impl Fields {
         self.0.is_empty()
     }
 
-    pub(crate) fn matches(&self, namespace: &str, name: &str) -> bool {
-        self.0.iter().all(|(field, equal, value)| {
-            let actual = match field {
-                Field::Name => name,
-                Field::Namespace => namespace,
+    pub(crate) fn matches(&self, object: &Object) -> bool {
+        self.0.iter().all(|(path, equal, value)| {
+            let actual = match path.as_str() {
+                "metadata.name" => object.key.1.clone(),
+                "metadata.namespace" => object.key.0.clone(),
+                path => {
+                    let pointer = format!("/{}", path.replace('.', "/"));
+                    let fields = Value::Object(object.fields());
+                    let found = fields.pointer(&pointer).and_then(Value::as_str);
+                    found.unwrap_or_default().to_owned()
+                }
             };
-            (actual == value) == *equal
+            (actual == *value) == *equal
         })
     }
 }
@@ -201,7 +235,8 @@ mod tests {
         for selector in ["a in (b", "a b", "=b", "a)"] {
             assert!(Labels::parse(selector).is_err(), "{selector}");
         }
-        assert!(Fields::parse("spec.nodeName=a").is_err());
-        assert!(Fields::parse("metadata.name").is_err());
+        assert!(Fields::parse("spec.nodeName=a", "", "configmaps").is_err());
+        assert!(Fields::parse("metadata.name", "", "pods").is_err());
+        assert!(Fields::parse("spec.nodeName=a", "", "pods").is_ok());
     }
 }

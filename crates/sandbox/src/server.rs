@@ -7,9 +7,8 @@ use std::{
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
-    task::{Context, Poll},
     time::Duration,
 };
 
@@ -23,44 +22,36 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     task::JoinSet,
     time::sleep,
 };
+use tokio_rustls::TlsAcceptor;
 
 use crate::{
-    access::Access,
+    admin,
     body::{Answer, Once, ResetFlag, Source, Stream},
     definition::Served,
-    discovery::{self, Catalogue, GroupHealth, Health},
-    faults::{Fault, Faults},
+    discovery::{self, Catalogue, GroupHealth},
+    faults::Fault,
     filter,
     list::{self, Listing},
-    log::Log,
     object::Form,
+    openapi,
     request::{Place, Request, Target, Verb},
+    socket::Socket,
     status::Status,
-    storage::Store,
-    streams, watch,
+    streams, table, watch,
+    world::World,
+    write::{self, Done},
 };
 
-/// Reviews are small; nobody needs more.
+/// Real servers take no larger objects.
 const LARGEST_BODY: usize = 3 << 20;
 
-/// Everything that answers depend on.
-#[derive(Debug)]
-pub(crate) struct World {
-    pub(crate) store: Arc<Store>,
-    pub(crate) faults: Faults,
-    pub(crate) access: Access,
-    pub(crate) log: Log,
-    pub(crate) health: Health,
-    pub(crate) bookmark_millis: AtomicU64,
-}
-
 /// Serves until it is dropped, and everything with it.
-pub(crate) async fn serve(listener: TcpListener, world: Arc<World>) {
+pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, world: Arc<World>) {
     let mut connections = JoinSet::new();
     for number in 0.. {
         // The reasons that there are, as too many open files, pass.
@@ -69,17 +60,50 @@ pub(crate) async fn serve(listener: TcpListener, world: Arc<World>) {
             continue;
         };
         while connections.try_join_next().is_some() {}
-        connections.spawn(connection(stream, number, Arc::clone(&world)));
+        let (acceptor, world) = (acceptor.clone(), Arc::clone(&world));
+        // Whoever comes after a restart is not cut off by it.
+        let mut cut = world.cut.subscribe();
+        connections.spawn(async move {
+            tokio::select! {
+                biased;
+                // Whoever asked for the restart is answered first.
+                () = connection(stream, number, acceptor, world) => {}
+                // The sender lives as long as the world.
+                _ = cut.changed() => {}
+            }
+        });
     }
 }
 
-async fn connection(stream: TcpStream, number: u64, world: Arc<World>) {
+async fn connection(
+    stream: TcpStream,
+    number: u64,
+    acceptor: Option<TlsAcceptor>,
+    world: Arc<World>,
+) {
     // Without it, lines of a watch would wait for each other.
     if stream.set_nodelay(true).is_err() {
         return;
     }
     let reset: ResetFlag = Arc::new(AtomicBool::new(false));
     let socket = Socket { stream, reset: Arc::clone(&reset) };
+    match acceptor {
+        None => speak(socket, number, reset, world).await,
+        // A client that does not trust us goes.
+        Some(acceptor) => {
+            if let Ok(socket) = acceptor.accept(socket).await {
+                speak(socket, number, reset, world).await;
+            }
+        }
+    }
+}
+
+async fn speak(
+    socket: impl AsyncRead + AsyncWrite + Unpin,
+    number: u64,
+    reset: ResetFlag,
+    world: Arc<World>,
+) {
     let service =
         service_fn(move |request| answer(Arc::clone(&world), request, number, Arc::clone(&reset)));
     let served = http1::Builder::new()
@@ -91,64 +115,9 @@ async fn connection(stream: TcpStream, number: u64, world: Arc<World>) {
     drop(served);
 }
 
-/// A connection that can be reset instead of closed.
-struct Socket {
-    stream: TcpStream,
-    reset: ResetFlag,
-}
-
-impl Drop for Socket {
-    fn drop(&mut self) {
-        if self.reset.load(Ordering::Relaxed) {
-            // Closing is all that is left to do if this fails.
-            drop(self.stream.set_zero_linger());
-        }
-    }
-}
-
-impl AsyncRead for Socket {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for Socket {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().stream).poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().stream).poll_write_vectored(context, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
-    }
-}
-
 /// An answer before faults have had their way with it.
 enum Plain {
-    Document { code: u16, media_type: &'static str, bytes: Bytes },
+    Document { code: u16, media_type: &'static str, bytes: Bytes, warnings: Vec<String> },
     Stream(Box<dyn Source>),
 }
 
@@ -156,12 +125,16 @@ const JSON: &str = "application/json";
 
 impl Plain {
     fn json(document: &serde_json::Value) -> Self {
-        Self::Document { code: 200, media_type: JSON, bytes: line(document) }
+        Self::document(200, JSON, line(document))
+    }
+
+    fn document(code: u16, media_type: &'static str, bytes: Bytes) -> Self {
+        Self::Document { code, media_type, bytes, warnings: Vec::new() }
     }
 
     fn text(code: u16, text: &'static str) -> Self {
         let bytes = Bytes::from_static(text.as_bytes());
-        Self::Document { code, media_type: "text/plain; charset=utf-8", bytes }
+        Self::document(code, "text/plain; charset=utf-8", bytes)
     }
 }
 
@@ -177,8 +150,12 @@ async fn answer(
 ) -> io::Result<Response<Answer>> {
     let mut request = read(&incoming);
     request.connection = connection;
-    let faults = world.faults.of(&request);
-    world.log.add(request.clone());
+    let is_admin = matches!(request.place, Place::Admin(_));
+    // Whoever sets faults is not to be hit by them.
+    let faults = if is_admin { Vec::new() } else { world.faults.of(&request) };
+    if !is_admin {
+        world.log.add(request.clone());
+    }
     for fault in &faults {
         match fault {
             Fault::Latency(duration) => sleep(*duration).await,
@@ -234,18 +211,20 @@ async fn body(mut incoming: Incoming) -> Result<Vec<u8>, hyper::Error> {
 
 fn route(world: &World, request: &Request, faults: &[Fault], body: &[u8]) -> Result<Plain, Status> {
     match &request.place {
+        Place::Admin(path) => {
+            admin::answer(world, &request.method, path, body).map(|done| Plain::json(&done))
+        }
         Place::Resource(target) => resource(world, request, target, faults, body),
-        _ if request.method != "GET" => Err(Status::new(
-            405,
-            "MethodNotAllowed",
-            "the server does not allow this method on the requested resource",
-        )),
+        _ if request.method != "GET" => Err(Status::method_not_allowed()),
         Place::ServerVersion => Ok(Plain::json(&serde_json::json!({
             "major": "1",
             "minor": "36",
             "gitVersion": "v1.36.0+sandbox",
             "platform": "linux/amd64",
         }))),
+        Place::OpenApi(path) => openapi::find(&world.store.served(), request, path).map(|found| {
+            found.as_ref().map_or_else(|| Plain::text(404, "404 page not found\n"), Plain::json)
+        }),
         Place::Health => Ok(Plain::text(200, "ok")),
         Place::Nowhere => Ok(Plain::text(404, "404 page not found\n")),
         place => discover(world, request, place),
@@ -257,7 +236,7 @@ fn discover(world: &World, request: &Request, place: &Place) -> Result<Plain, St
     let is_core = *place == Place::Core;
     if matches!(place, Place::Core | Place::Groups) && discovery::wants_aggregated(request) {
         let bytes = line(&catalogue.aggregated(is_core, &world.health));
-        return Ok(Plain::Document { code: 200, media_type: discovery::AGGREGATED, bytes });
+        return Ok(Plain::document(200, discovery::AGGREGATED, bytes));
     }
     let document = match place {
         Place::Core => Some(catalogue.core_versions()),
@@ -281,16 +260,6 @@ fn resource(
     body: &[u8],
 ) -> Result<Plain, Status> {
     let Target { group, version, plural, namespace, .. } = target;
-    if request.verb == Verb::Create && discovery::is_review(group, version, plural) {
-        let media_type = request.headers.get("content-type").map_or(JSON, String::as_str);
-        if !media_type.starts_with(JSON) {
-            let message = "the body of the request was in an unknown format - accepted media \
-                           types include: application/json";
-            return Err(Status::new(415, "UnsupportedMediaType", message));
-        }
-        let bytes = line(&world.access.review(body)?);
-        return Ok(Plain::Document { code: 201, media_type: JSON, bytes });
-    }
     if world.health.of(group) == GroupHealth::Failing {
         return Err(Status::of_code(503));
     }
@@ -303,6 +272,9 @@ fn resource(
         }
         return Ok(Plain::text(404, "404 page not found\n"));
     };
+    if served.about.verbs == ["create"] {
+        return review(world, request, &served, body);
+    }
     world.access.check(request, target)?;
     let told = |wanted: fn(&Fault) -> bool| faults.iter().any(wanted);
     match request.verb {
@@ -311,7 +283,7 @@ fn resource(
             let expired = told(|fault| matches!(fault, Fault::ExpireContinue));
             let listing = list::answer(&world.store, served, request, target, expired)?;
             Ok(match listing {
-                Listing::Short(bytes) => Plain::Document { code: 200, media_type: JSON, bytes },
+                Listing::Short(bytes) => Plain::document(200, JSON, bytes),
                 Listing::Long(source) => Plain::Stream(source),
             })
         }
@@ -326,12 +298,24 @@ fn resource(
             };
             watch::open(setting, request, target).map(Plain::Stream)
         }
-        Verb::Create | Verb::Discovery | Verb::Other => Err(Status::new(
-            405,
-            "MethodNotAllowed",
-            "the server does not allow this method on the requested resource",
-        )),
+        _ => {
+            let asked = write::Asked { request, target, served: &served, body };
+            let Done { code, document: bytes, warnings } = write::answer(&world.store, &asked)?;
+            Ok(Plain::Document { code, media_type: JSON, bytes, warnings })
+        }
     }
+}
+
+fn review(world: &World, request: &Request, served: &Served, body: &[u8]) -> Result<Plain, Status> {
+    if request.verb != Verb::Create {
+        return Err(Status::method_not_allowed());
+    }
+    let media_type = request.headers.get("content-type").map_or(JSON, String::as_str);
+    if !media_type.starts_with(JSON) {
+        return Err(Status::unsupported_media_type(JSON));
+    }
+    let bytes = line(&world.access.review(&served.definition.kind, body)?);
+    Ok(Plain::document(201, JSON, bytes))
 }
 
 fn object(
@@ -340,15 +324,19 @@ fn object(
     target: &Target,
     served: &Served,
 ) -> Result<Plain, Status> {
-    let form = filter::form(request, Form::Whole)?;
+    let form = filter::form(request, Form::Whole, world.store.now())?;
     let name = target.name.clone().unwrap_or_default();
-    let key = (target.namespace.clone().unwrap_or_default(), name.clone());
-    let object = world.store.get(&served.definition, &key);
+    let object = world.store.get(&served.definition, &target.key());
     let object = object.ok_or_else(|| Status::not_found(&served.definition, &name))?;
     let mut text = String::new();
-    object.render(form, served, &mut text);
+    match form {
+        Form::Row(rows) => {
+            text = table::table(&object, served, rows, &table::columns(served));
+        }
+        form => object.render(form, served, &mut text),
+    }
     text.push('\n');
-    Ok(Plain::Document { code: 200, media_type: JSON, bytes: Bytes::from(text) })
+    Ok(Plain::document(200, JSON, Bytes::from(text)))
 }
 
 fn finish(
@@ -358,21 +346,22 @@ fn finish(
     reset: ResetFlag,
 ) -> io::Result<Response<Answer>> {
     let retry_after = plain.as_ref().err().and_then(|status| status.retry_after);
-    let plain = plain.unwrap_or_else(|status| Plain::Document {
-        code: status.code,
-        media_type: JSON,
-        bytes: line(&status.json()),
-    });
+    let plain =
+        plain.unwrap_or_else(|status| Plain::document(status.code, JSON, line(&status.json())));
     let is_stream = matches!(plain, Plain::Stream(_));
     faults.retain(|fault| {
         let is_of_watch = streams::is_of_watch(fault);
         !is_of_watch || (is_stream && request.verb == Verb::Watch)
     });
+    let mut notes = Vec::new();
+    if let Plain::Document { warnings, .. } = &plain {
+        notes.clone_from(warnings);
+    }
     let (code, media_type, body) = match plain {
-        Plain::Document { code, media_type, bytes } if !streams::any(&faults) => {
+        Plain::Document { code, media_type, bytes, .. } if !streams::any(&faults) => {
             (code, media_type, Answer::Whole(Some(bytes)))
         }
-        Plain::Document { code, media_type, bytes } => {
+        Plain::Document { code, media_type, bytes, .. } => {
             let source = streams::spoil(Box::new(Once::new(bytes)), &faults);
             (code, media_type, Answer::Stream(Stream::new(source, reset)))
         }
@@ -386,6 +375,9 @@ fn finish(
         .status(code)
         .header("content-type", media_type)
         .header("cache-control", "no-cache, private");
+    for note in notes {
+        response = response.header("warning", format!("299 - \"{}\"", note.replace('"', "\\\"")));
+    }
     if let Some(seconds) = retry_after {
         response = response.header("retry-after", seconds);
     }

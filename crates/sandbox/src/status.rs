@@ -16,6 +16,16 @@ pub(crate) struct Status {
     pub(crate) retry_after: Option<u64>,
 }
 
+/// Something that an object must not say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Violation {
+    /// As `FieldValueInvalid`.
+    pub(crate) reason: &'static str,
+    /// Where, as `spec.ports[0].name`.
+    pub(crate) field: String,
+    pub(crate) message: String,
+}
+
 impl Status {
     pub(crate) fn new(code: u16, reason: &str, message: impl Into<String>) -> Self {
         Self {
@@ -68,13 +78,130 @@ impl Status {
 
     pub(crate) fn not_found(definition: &ResourceDefinition, name: &str) -> Self {
         let message = format!(r#"{} "{name}" not found"#, definition.qualified());
-        let mut status = Self::new(404, "NotFound", message);
+        Self::new(404, "NotFound", message).about(definition, name)
+    }
+
+    /// The details that name an object.
+    fn about(mut self, definition: &ResourceDefinition, name: &str) -> Self {
+        self.detail("name", json!(name));
+        if !definition.group.is_empty() {
+            self.detail("group", json!(definition.group));
+        }
+        self.detail("kind", json!(definition.plural));
+        self
+    }
+
+    pub(crate) fn namespace_not_found(name: &str) -> Self {
+        let mut status = Self::new(404, "NotFound", format!(r#"namespaces "{name}" not found"#));
         status.detail("name", json!(name));
+        status.detail("kind", json!("namespaces"));
+        status
+    }
+
+    pub(crate) fn already_exists(definition: &ResourceDefinition, name: &str) -> Self {
+        let message = format!(r#"{} "{name}" already exists"#, definition.qualified());
+        Self::new(409, "AlreadyExists", message).about(definition, name)
+    }
+
+    /// The object is no longer what the client believes.
+    pub(crate) fn conflict(definition: &ResourceDefinition, name: &str, why: &str) -> Self {
+        let message = format!(
+            r#"Operation cannot be fulfilled on {} "{name}": {why}"#,
+            definition.qualified()
+        );
+        Self::new(409, "Conflict", message).about(definition, name)
+    }
+
+    pub(crate) fn modified(definition: &ResourceDefinition, name: &str) -> Self {
+        let why = "the object has been modified; please apply your changes to the latest version \
+                   and try again";
+        Self::conflict(definition, name, why)
+    }
+
+    /// Fields that others own, each with its owner.
+    pub(crate) fn owned_by_others(conflicts: &[(String, String)]) -> Self {
+        let count = conflicts.len();
+        let plural = if count == 1 { "" } else { "s" };
+        let mut owners: Vec<&String> = conflicts.iter().map(|(owner, _)| owner).collect();
+        owners.sort();
+        owners.dedup();
+        let message = match (owners.as_slice(), conflicts) {
+            ([owner], [(_, path)]) => {
+                format!("Apply failed with 1 conflict: conflict with {owner}: {path}")
+            }
+            (owners, _) => {
+                let each: Vec<String> = owners
+                    .iter()
+                    .map(|owner| {
+                        let paths = conflicts.iter().filter(|(other, _)| other == *owner);
+                        let paths: Vec<String> =
+                            paths.map(|(_, path)| format!("- {path}")).collect();
+                        format!("conflicts with {owner}:\n{}", paths.join("\n"))
+                    })
+                    .collect();
+                format!("Apply failed with {count} conflict{plural}: {}", each.join("\n"))
+            }
+        };
+        let mut status = Self::new(409, "Conflict", message);
+        let causes: Vec<Value> = conflicts
+            .iter()
+            .map(|(owner, path)| {
+                let message = format!("conflict with {owner}");
+                json!({"reason": "FieldManagerConflict", "message": message, "field": path})
+            })
+            .collect();
+        status.detail("causes", json!(causes));
+        status
+    }
+
+    /// What an object says is not allowed.
+    pub(crate) fn invalid(
+        definition: &ResourceDefinition,
+        name: &str,
+        violations: &[Violation],
+    ) -> Self {
+        let kind = match definition.group.as_str() {
+            "" => definition.kind.clone(),
+            group => format!("{}.{group}", definition.kind),
+        };
+        let texts: Vec<String> = violations
+            .iter()
+            .map(|violation| format!("{}: {}", violation.field, violation.message))
+            .collect();
+        let text = match texts.as_slice() {
+            [one] => one.clone(),
+            many => format!("[{}]", many.join(", ")),
+        };
+        let message = format!(r#"{kind} "{name}" is invalid: {text}"#);
+        let mut status = Self::new(422, "Invalid", message);
+        if !name.is_empty() {
+            status.detail("name", json!(name));
+        }
         if !definition.group.is_empty() {
             status.detail("group", json!(definition.group));
         }
-        status.detail("kind", json!(definition.plural));
+        status.detail("kind", json!(definition.kind));
+        let causes: Vec<Value> = violations
+            .iter()
+            .map(|Violation { reason, field, message }| {
+                json!({"reason": reason, "message": message, "field": field})
+            })
+            .collect();
+        status.detail("causes", json!(causes));
         status
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(405, "MethodNotAllowed", message)
+    }
+
+    pub(crate) fn unsupported_media_type(accepted: &str) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: \
+             {accepted}"
+        );
+        Self::new(415, "UnsupportedMediaType", message)
     }
 
     pub(crate) fn forbidden(target: &Target, action: &str) -> Self {

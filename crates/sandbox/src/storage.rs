@@ -5,23 +5,51 @@
 //! are called.
 
 mod admit;
+pub(crate) mod backup;
+mod controllers;
 mod load;
 mod resource;
+mod write;
 
 use std::{
-    collections::{BTreeMap, btree_map::Entry},
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use serde_json::Value;
+use jiff::Timestamp;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use self::resource::Resource;
-pub(crate) use self::resource::{Event, Feed, Item};
-use crate::{
-    definition::{ResourceDefinition, Served, built_in},
-    object::{Key, Object},
+pub(crate) use self::{
+    admit::Stamp,
+    backup::Backup,
+    resource::{Event, Feed, Item},
+    write::{Mode, NamespaceState, Next, Propagation, Written},
 };
+use crate::{
+    definition::{About, ResourceDefinition, Served},
+    object::{Key, Object},
+    recorded,
+};
+
+/// When the cluster's time begins if it has no clock. It goes on by a second a
+/// version: a clock would make each run another one.
+const EPOCH: i64 = 1_767_225_600;
+
+/// A namespace as servers make it.
+pub(crate) fn namespace(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": name, "labels": {"kubernetes.io/metadata.name": name}},
+        "spec": {"finalizers": ["kubernetes"]},
+        "status": {"phase": "Active"},
+    })
+}
+
+/// Tells the time.
+pub(crate) type Clock = fn() -> Timestamp;
 
 /// How many events a new watch may begin behind, unless told otherwise.
 const WINDOW: usize = 10_000;
@@ -55,6 +83,7 @@ struct Inner {
     /// New watches and old pages must not begin before this version.
     compacted: u64,
     window: usize,
+    clock: Option<Clock>,
     served: Vec<Served>,
     /// By group and plural.
     resources: BTreeMap<(String, String), Resource>,
@@ -82,16 +111,17 @@ pub(crate) struct Range<'a> {
 pub(crate) struct TooOld;
 
 impl Store {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(clock: Option<Clock>) -> Self {
         let mut inner = Inner {
+            clock,
             version: 1,
             compacted: 0,
             window: WINDOW,
             served: Vec::new(),
             resources: BTreeMap::new(),
         };
-        for definition in built_in() {
-            inner.define(definition, true);
+        for (definition, about) in recorded::kinds() {
+            inner.define(definition, about, true);
         }
         Self(Mutex::new(inner))
     }
@@ -104,6 +134,11 @@ impl Store {
         self.lock().version
     }
 
+    /// The cluster's time, in seconds.
+    pub(crate) fn now(&self) -> i64 {
+        self.lock().time(0).as_second()
+    }
+
     pub(crate) fn served(&self) -> Vec<Served> {
         self.lock().served.clone()
     }
@@ -113,7 +148,8 @@ impl Store {
     }
 
     pub(crate) fn define(&self, definition: ResourceDefinition) {
-        self.lock().define(definition, false);
+        let about = Arc::new(About::bare(&definition));
+        self.lock().define(definition, about, false);
     }
 
     pub(crate) fn undefine(&self, group: &str, version: &str, plural: &str) -> bool {
@@ -134,7 +170,7 @@ impl Store {
     }
 
     pub(crate) fn delete(&self, group: &str, plural: &str, key: &Key) -> bool {
-        self.lock().delete(group, plural, key)
+        self.lock().remove(group, plural, key)
     }
 
     pub(crate) fn get(&self, definition: &ResourceDefinition, key: &Key) -> Option<Arc<Object>> {
@@ -226,7 +262,7 @@ impl Inner {
             .find(|served| served.is_of(group, plural) && served.definition.version == version)
     }
 
-    fn define(&mut self, definition: ResourceDefinition, built_in: bool) {
+    fn define(&mut self, definition: ResourceDefinition, about: Arc<About>, built_in: bool) {
         let key = (definition.group.clone(), definition.plural.clone());
         if !self.served.iter().any(|other| other.is_of(&key.0, &key.1)) {
             self.resources.insert(key.clone(), Resource::new());
@@ -236,7 +272,7 @@ impl Inner {
             resource.changed.send_replace(());
         }
         self.version += 1;
-        let served = Served { definition, built_in, since: self.version };
+        let served = Served { definition, built_in, since: self.version, about };
         self.served.retain(|other| !other.is(&served.definition));
         self.served.push(served);
     }
@@ -256,7 +292,7 @@ impl Inner {
         resource.synthetic = None;
         resource.changed.send_replace(());
         for key in &keys {
-            self.delete(group, plural, key);
+            self.remove(group, plural, key);
         }
         true
     }
@@ -271,45 +307,30 @@ impl Inner {
             return Err(StoreError::UnknownKind { api_version, kind });
         };
         let Value::Object(mut fields) = object else { return Err(StoreError::Nameless) };
-        let definition = &served.definition;
-        let key = admit::identify(&mut fields, definition)?;
-        let resource_key = (definition.group.clone(), definition.plural.clone());
-        let resource = self.resources.entry(resource_key).or_insert_with(Resource::new);
-        let previous = resource.get(&key);
-        if let Some(Item::Synthetic { .. }) = previous {
-            return Err(StoreError::Synthetic { name: key.1 });
-        }
-        let version = self.version + 1;
-        let known = previous.as_ref().map(|item| item.object().fields());
-        admit::inherit(&mut fields, known.as_ref(), version);
-        let fresh = Object::new(key.clone(), version, fields, served.built_in);
-        // An update that changes nothing makes no version, as on a real server.
-        if let Some(unchanged) = previous.as_ref().map(Item::object)
-            && unchanged.fields() == fresh.at(unchanged.version).fields()
-        {
-            return Ok(admit::shown(&unchanged, definition));
-        }
-        self.version = version;
-        let fresh = Arc::new(fresh);
-        resource.objects.insert(key, Arc::clone(&fresh));
-        let item = Item::Stored(Arc::clone(&fresh));
-        resource.record(Event { version, previous, item, deleted: false }, self.window);
-        Ok(admit::shown(&fresh, definition))
+        let key = admit::identify(&mut fields, &served.definition)?;
+        let fresh = self.commit(&served, key, fields)?;
+        Ok(admit::shown(&fresh, &served.definition))
     }
 
-    fn delete(&mut self, group: &str, plural: &str, key: &Key) -> bool {
-        let resource = self.resources.get_mut(&(group.to_owned(), plural.to_owned()));
-        let Some(resource) = resource else { return false };
-        let Entry::Occupied(found) = resource.objects.entry(key.clone()) else { return false };
-        let object = found.remove();
-        self.version += 1;
-        let event = Event {
-            version: self.version,
-            item: Item::Stored(Arc::new(object.at(self.version))),
-            previous: Some(Item::Stored(object)),
-            deleted: true,
+    /// Says something else of a kind that is served, without ending its
+    /// watches.
+    fn redescribe(&mut self, definition: &ResourceDefinition, about: Arc<About>) {
+        if let Some(served) = self.served.iter_mut().find(|served| served.is(definition)) {
+            served.about = about;
+        }
+    }
+
+    /// The next change, and when it is.
+    fn stamp(&self) -> Stamp {
+        Stamp { version: self.version + 1, time: self.time(1).to_string() }
+    }
+
+    /// The time, or that of a change to come if there is no clock.
+    fn time(&self, ahead: u64) -> Timestamp {
+        let seconds = match self.clock {
+            Some(clock) => clock().as_second(),
+            None => EPOCH.saturating_add_unsigned(self.version + ahead),
         };
-        resource.record(event, self.window);
-        true
+        Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH)
     }
 }

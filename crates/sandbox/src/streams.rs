@@ -1,10 +1,11 @@
 //! Faults of bodies, each wrapped around what it spoils.
 
-use std::{io::Write as _, mem};
+use std::{io::Write as _, mem, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
+use tokio::time::sleep;
 
 use crate::{
     body::{Cut, Piece, Source},
@@ -34,6 +35,10 @@ pub(crate) fn spoil(mut source: Box<dyn Source>, faults: &[Fault]) -> Box<dyn So
                 after(source, 0, error(&Status::new(410, "Expired", "too old resource version")))
             }
             Fault::WithholdBookmarks => Box::new(WithoutBookmarks(source)),
+            Fault::Drip { bytes, pause } => {
+                let (size, pause) = ((*bytes).max(1), *pause);
+                Box::new(Drip { inner: source, size, pause, left: Bytes::new() })
+            }
             Fault::Gzip => Box::new(Gzip::new(source)),
             Fault::Latency(_)
             | Fault::Status(_)
@@ -48,7 +53,10 @@ pub(crate) fn spoil(mut source: Box<dyn Source>, faults: &[Fault]) -> Box<dyn So
 
 /// Whether a body that is known whole must be sent in pieces.
 pub(crate) fn any(faults: &[Fault]) -> bool {
-    faults.iter().any(|fault| matches!(fault, Fault::CutAfterBytes { .. } | Fault::Gzip))
+    let is_one = |fault: &Fault| {
+        matches!(fault, Fault::CutAfterBytes { .. } | Fault::Drip { .. } | Fault::Gzip)
+    };
+    faults.iter().any(is_one)
 }
 
 /// Whether the fault is about the events of a watch: other bodies have none.
@@ -143,6 +151,28 @@ impl Source for AfterEvents {
             },
             Then::GoOn => self.inner.next().await,
         }
+    }
+}
+
+struct Drip {
+    inner: Box<dyn Source>,
+    size: usize,
+    pause: Duration,
+    /// Of the piece that is being sent.
+    left: Bytes,
+}
+
+#[async_trait]
+impl Source for Drip {
+    async fn next(&mut self) -> Piece {
+        if self.left.is_empty() {
+            match self.inner.next().await {
+                Piece::Data(bytes) | Piece::Bookmark(bytes) => self.left = bytes,
+                Piece::Cut(cut) => return Piece::Cut(cut),
+            }
+        }
+        sleep(self.pause).await;
+        Piece::Data(self.left.split_to(self.size.min(self.left.len())))
     }
 }
 

@@ -185,18 +185,17 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::{
-        definition::{Served, built_in},
-        object::Form,
-    };
+    use crate::{definition::Served, object::Form, recorded};
 
     fn pods(count: usize) -> Recipe {
         Recipe { plural: "pods".into(), namespaced: true, count, bytes_each: 2_000 }
     }
 
     fn text(index: usize, version: u64) -> String {
-        let definition = built_in().find(|definition| definition.kind == "Pod").expect("pods");
-        let served = Served { definition, built_in: true, since: 0 };
+        let mut kinds = recorded::kinds().into_iter();
+        let pods_of = kinds.find(|(definition, _)| definition.kind == "Pod");
+        let (definition, about) = pods_of.expect("pods");
+        let served = Served { definition, built_in: true, since: 0, about };
         let mut text = String::new();
         pods(5_000).object(index, version).render(Form::Whole, &served, &mut text);
         text

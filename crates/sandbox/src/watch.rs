@@ -4,6 +4,7 @@ use std::{pin::Pin, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use serde_json::Value;
 use tokio::{
     sync::watch,
     time::{Instant, Interval, MissedTickBehavior, Sleep, interval_at, sleep},
@@ -19,6 +20,7 @@ use crate::{
     request::{Request, Target},
     status::Status,
     storage::{Event, Feed, Item, Range, Store},
+    table::{self, Rows},
 };
 
 /// How long a watch lasts if the client does not say.
@@ -53,8 +55,9 @@ pub(crate) fn open(
     request: &Request,
     target: &Target,
 ) -> Result<Box<dyn Source>, Status> {
-    let form = filter::form(request, Form::Whole);
-    let unfit = form.is_err() && filter::form(request, Form::Item).is_ok();
+    let now = setting.store.now();
+    let form = filter::form(request, Form::Whole, now);
+    let unfit = form.is_err() && filter::form(request, Form::Item, now).is_ok();
     let form = if unfit { Form::Metadata } else { form? };
     let filter = Filter::of(request, target)?;
     let Setting { store, served, bookmark_interval, ticket, refuses_initial } = setting;
@@ -91,6 +94,10 @@ pub(crate) fn open(
         events: Vec::new().into_iter(),
         deadline: Box::pin(sleep(timeout)),
         is_over: false,
+        columns: match form {
+            Form::Row(_) => table::columns(&served),
+            _ => Value::Null,
+        },
         store,
         served,
         form,
@@ -168,6 +175,8 @@ struct Watch {
     /// Whether the client asked for the form of lists, which no event has: real
     /// servers take the request and end at the first event.
     unfit: bool,
+    /// Of a table, until they have been sent.
+    columns: Value,
     filter: Filter,
     /// Everything up to here has been sent. May be ahead of the server, which
     /// then says nothing.
@@ -193,12 +202,20 @@ enum Woken {
 }
 
 impl Watch {
-    fn line(&self, kind: &str, object: &Object) -> Piece {
+    fn line(&mut self, kind: &str, object: &Object) -> Piece {
         if self.unfit {
             return Piece::Cut(Cut::End);
         }
         let mut line = format!(r#"{{"type":"{kind}","object":"#);
-        object.render(self.form, &self.served, &mut line);
+        match self.form {
+            Form::Row(rows) => {
+                // The columns are named once.
+                let columns = std::mem::take(&mut self.columns);
+                let rows = Rows { now: self.store.now(), ..rows };
+                line.push_str(&table::table(object, &self.served, rows, &columns));
+            }
+            form => object.render(form, &self.served, &mut line),
+        }
         line.push_str("}\n");
         Piece::Data(Bytes::from(line))
     }
@@ -207,10 +224,12 @@ impl Watch {
         let definition = &self.served.definition;
         let (kind, version) = match self.form {
             Form::Metadata => ("PartialObjectMetadata", "meta.k8s.io/v1".to_owned()),
+            Form::Row(_) => ("Table", "meta.k8s.io/v1".to_owned()),
             Form::Whole | Form::Item => (definition.kind.as_str(), definition.api_version()),
         };
         let at = self.cursor;
-        let object = if self.served.built_in || self.form == Form::Metadata {
+        let is_typed = matches!(self.form, Form::Metadata | Form::Row(_));
+        let object = if self.served.built_in || is_typed {
             let annotations = match annotations {
                 "" => String::new(),
                 annotations => format!(",{annotations}"),
@@ -233,7 +252,7 @@ impl Watch {
 
     /// What an event is to this client, who sees objects come and go when they
     /// begin and cease to match.
-    fn seen(&self, event: &Event) -> Option<Piece> {
+    fn seen(&mut self, event: &Event) -> Option<Piece> {
         let was = event.previous.as_ref().filter(|item| self.filter.matches(item));
         let is = !event.deleted && self.filter.matches(&event.item);
         match (was, is) {

@@ -1,18 +1,13 @@
 //! What a server does to an object before it keeps it.
 
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::StoreError;
 use crate::{
-    definition::ResourceDefinition,
+    definition::{About, ResourceDefinition},
     object::{Key, Object},
     synthetic::Dice,
 };
-
-/// When the cluster's time begins. It goes on by a second a version: the clock
-/// would make each run another one.
-const EPOCH: i64 = 1_767_225_600;
 
 /// Reads who the object is, and completes it.
 pub(super) fn identify(
@@ -39,28 +34,51 @@ pub(super) fn identify(
     Ok((namespace, name))
 }
 
+/// Which change this is, and when.
+pub(crate) struct Stamp {
+    pub(crate) version: u64,
+    pub(crate) time: String,
+}
+
 /// Fills in what the server decides: an update keeps whose life it is.
 pub(super) fn inherit(
     fields: &mut Map<String, Value>,
     known: Option<&Map<String, Value>>,
-    version: u64,
+    stamp: &Stamp,
+    about: &About,
 ) {
     let old = |name: &str| known?.get("metadata")?.get(name).cloned();
-    let same_spec = known.is_none_or(|known| known.get("spec") == fields.get("spec"));
+    let same = known.is_none_or(|known| is_same(known, fields, about));
     let generation = old("generation").and_then(|value| value.as_u64()).unwrap_or(1);
-    let generation = if same_spec { generation } else { generation + 1 };
-    let born = Timestamp::from_second(EPOCH.saturating_add_unsigned(version));
-    let born = born.unwrap_or(Timestamp::UNIX_EPOCH).to_string();
-    let has_spec = fields.contains_key("spec");
-    let Some(Value::Object(metadata)) = fields.get_mut("metadata") else { return };
-    let uid = old("uid").unwrap_or_else(|| Value::from(Dice::new(!version).uid()));
+    let generation = if same { generation } else { generation + 1 };
+    let metadata = fields.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
+    let Value::Object(metadata) = metadata else { return };
+    let uid = old("uid").unwrap_or_else(|| Value::from(Dice::new(!stamp.version).uid()));
     metadata.insert("uid".to_owned(), uid);
-    let born = old("creationTimestamp").unwrap_or_else(|| Value::from(born));
+    let born = old("creationTimestamp").unwrap_or_else(|| Value::from(stamp.time.clone()));
     metadata.insert("creationTimestamp".to_owned(), born);
-    // What has no spec has no generations of it.
-    if has_spec {
-        metadata.insert("generation".to_owned(), Value::from(generation));
+    for name in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+        match old(name) {
+            Some(value) => metadata.insert(name.to_owned(), value),
+            None => metadata.remove(name),
+        };
     }
+    if about.has_generation {
+        metadata.insert("generation".to_owned(), Value::from(generation));
+    } else {
+        metadata.remove("generation");
+    }
+}
+
+/// Whether two states differ in nothing that counts for the generation.
+fn is_same(known: &Map<String, Value>, fields: &Map<String, Value>, about: &About) -> bool {
+    let counts = |name: &str| match name {
+        "metadata" | "apiVersion" | "kind" => false,
+        "status" => !about.has_status && about.schema.is_some(),
+        _ => true,
+    };
+    let mut names = known.keys().chain(fields.keys()).filter(|name| counts(name));
+    names.all(|name| known.get(name) == fields.get(name))
 }
 
 pub(super) fn shown(object: &Object, definition: &ResourceDefinition) -> Value {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Inner, Store, StoreError,
+    Inner, Store, StoreError, namespace as namespace_object,
     resource::{Event, Item, Resource, Synthetic},
 };
 use crate::{
@@ -66,9 +66,7 @@ impl Inner {
         let namespaced = served.definition.namespaced;
         let recipe = Recipe { plural: plural.to_owned(), namespaced, count, bytes_each };
         for namespace in recipe.namespaces() {
-            self.put(serde_json::json!({
-                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace},
-            }))?;
+            self.put(namespace_object(&namespace))?;
         }
         self.version += 1;
         let versions = vec![self.version; count];

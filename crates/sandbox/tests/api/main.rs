@@ -12,3 +12,7 @@ mod watch;
 mod faults;
 #[cfg(test)]
 mod load;
+#[cfg(test)]
+mod writes;
+#[cfg(test)]
+mod disasters;

@@ -1,0 +1,9 @@
+//! The sandbox before those who cannot tell it from a cluster: kubectl, whose
+//! output is the same on both, and the operator.
+
+#[cfg(test)]
+#[path = "sandbox/kubectl.rs"]
+mod kubectl;
+#[cfg(test)]
+#[path = "sandbox/operator.rs"]
+mod operator;
