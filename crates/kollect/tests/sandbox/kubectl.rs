@@ -38,7 +38,7 @@ fn words(line: &str) -> Vec<String> {
         }
     }
     for word in &mut words {
-        if word.ends_with(".yaml") {
+        if Path::new(word.as_str()).extension().is_some_and(|extension| extension == "yaml") {
             *word = scripts().join(&*word).display().to_string();
         }
     }
@@ -84,8 +84,8 @@ fn transcript(script: &str, server: Server<'_>) -> Vec<String> {
 fn check(script: &str) {
     let Some(plane) = ControlPlane::shared() else { return };
     let sandbox = Sandbox::start().unwrap();
-    let place = tempfile::tempdir().unwrap();
-    let config = place.path().join("kubeconfig");
+    let directory = tempfile::tempdir().unwrap();
+    let config = directory.path().join("kubeconfig");
     fs::write(&config, sandbox.kubeconfig()).unwrap();
     let real = transcript(script, Server::Real(plane));
     let ours = transcript(script, Server::Sandbox(plane, &config));

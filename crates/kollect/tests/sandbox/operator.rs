@@ -57,8 +57,8 @@ fn says(kubectl: &dyn Fn(&[&str]) -> String, arguments: &[&str], expected: &str)
 fn the_operator_works_on_the_sandbox_as_on_a_cluster() {
     let Some(plane) = ControlPlane::shared() else { return };
     let sandbox = Sandbox::start().unwrap();
-    let place = tempfile::tempdir().unwrap();
-    let config = place.path().join("kubeconfig");
+    let directory = tempfile::tempdir().unwrap();
+    let config = directory.path().join("kubeconfig");
     fs::write(&config, sandbox.kubeconfig()).unwrap();
     let kubectl = |arguments: &[&str]| plane.kubectl(arguments).as_config(&config).stdout();
     let apply = |object: &Value| {
@@ -68,14 +68,14 @@ fn the_operator_works_on_the_sandbox_as_on_a_cluster() {
     kubectl(&["apply", "--server-side", "-f", crds.to_str().unwrap()]);
     apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}));
     apply(&config_map("a", "1"));
-    let log = fs::File::create(place.path().join("log")).unwrap();
+    let log = fs::File::create(directory.path().join("log")).unwrap();
     let _operator = Operator(
         Command::new(env!("CARGO_BIN_EXE_kollect"))
             .args(["operator", "--watch-namespaces", "shop", "--health-probe-bind-address=0"])
             .arg("--kubeconfig")
             .arg(&config)
             .arg("--local-sink-root")
-            .arg(place.path())
+            .arg(directory.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)
@@ -96,5 +96,5 @@ fn the_operator_works_on_the_sandbox_as_on_a_cluster() {
     says(&kubectl, &look, "2 True");
     kubectl(&["delete", "configmap", "a", "-n", "shop"]);
     says(&kubectl, &look, "1 True");
-    assert!(place.path().join("shop/rows.db").exists());
+    assert!(directory.path().join("shop/rows.db").exists());
 }
