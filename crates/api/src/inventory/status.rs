@@ -93,6 +93,13 @@ pub struct SinkExport {
     /// What the sink has acknowledged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watermark: Option<Watermark>,
+    /// What the copy in this sink lacks. At most 50 entries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 50), extend("x-kubernetes-list-type" = "atomic"))]
+    pub coverage: Vec<Coverage>,
+    /// Number of coverage entries in all, listed or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage_total: Option<i64>,
 }
 
 /// How far a copy has come.

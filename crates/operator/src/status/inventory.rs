@@ -24,6 +24,8 @@ use crate::plan::{
 const MOST_TARGETS: usize = 100;
 /// So many namespaces of a rollup are.
 const MOST_SHARDS: usize = 100;
+/// So much of what a copy lacks is repeated with it.
+const MOST_LACKING: usize = 3;
 /// A cluster inventory may be without targets for so long after it was made.
 const TARGETS_COME: Duration = Duration::from_mins(5);
 
@@ -69,7 +71,11 @@ pub(crate) fn status(plan: &InventoryPlan, facts: &Facts, now: Timestamp) -> Inv
         let known = before.sink_exports.iter().find(|known| known.name == name);
         let state = facts.pairs.get(&pair.sink);
         let verdict = copy::verdict(state, known.filter(|_| stands));
-        exports.push(copy::entry(pair, &verdict, (state, known), (is_cluster, now)));
+        let (coverage, coverage_total) = &facts.coverage;
+        // All copies lack the same; the inventory says it in full.
+        let coverage = coverage.iter().take(MOST_LACKING).cloned().collect();
+        let entry = copy::entry(pair, &verdict, (state, known), (is_cluster, now));
+        exports.push(SinkExport { coverage, coverage_total: *coverage_total, ..entry });
         verdicts.push((pair, verdict));
     }
     if let Some(Trouble { reason, message }) = &plan.trouble {

@@ -121,6 +121,8 @@ pub(super) fn entry(
         last_export_ref: reference.or_else(|| known?.last_export_ref.clone()),
         conditions: conditions.done(),
         watermark: watermark.or_else(|| known?.watermark.clone()),
+        coverage: Vec::new(),
+        coverage_total: None,
     }
 }
 
