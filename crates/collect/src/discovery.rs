@@ -49,6 +49,22 @@ pub struct Resource {
     pub verbs: Verbs,
 }
 
+impl Resource {
+    /// A resource that is known without asking, and can be read.
+    pub fn known((group, version): (&str, &str), kind: &str, plural: &str, scope: Scope) -> Self {
+        Self {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: kind.to_owned(),
+            plural: plural.to_owned(),
+            singular: kind.to_lowercase(),
+            short_names: Vec::new(),
+            scope,
+            verbs: Verbs { get: true, list: true, watch: true },
+        }
+    }
+}
+
 /// Whether objects of a kind belong to namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {

@@ -2,23 +2,14 @@
 
 use std::{fmt::Write as _, io::Write as _};
 
-use kollect_collect::{Heard, ListError, Place, Question, Resource, Scope, Verbs, connect, list};
+use kollect_collect::{Heard, ListError, Place, Question, Resource, Scope, connect, list};
 
 use self::support::{Server, kubeconfig};
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
 
 fn pods() -> Resource {
-    Resource {
-        group: String::new(),
-        version: "v1".to_owned(),
-        kind: "Pod".to_owned(),
-        plural: "pods".to_owned(),
-        singular: "pod".to_owned(),
-        short_names: Vec::new(),
-        scope: Scope::Namespaced,
-        verbs: Verbs { get: true, list: true, watch: true },
-    }
+    Resource::known(("", "v1"), "Pod", "pods", Scope::Namespaced)
 }
 
 #[tokio::test]

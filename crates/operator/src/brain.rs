@@ -49,7 +49,7 @@ const SURELY: Duration = Duration::from_secs(10);
 
 /// The ledger, for those who collect.
 #[derive(Clone, Debug)]
-struct Kept(Ledger);
+pub struct Kept(pub Ledger);
 
 impl Keeper for Kept {
     fn with(&self, operation: &mut dyn FnMut(&mut Store)) {

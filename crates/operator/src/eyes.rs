@@ -3,9 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use kollect_api::{GROUP, VERSION};
-use kollect_collect::{
-    AtLeast, Event, Listener, Offers, Pace, Question, Resource, Scope, Verbs, Watch,
-};
+use kollect_collect::{AtLeast, Event, Listener, Offers, Pace, Question, Resource, Scope, Watch};
 use kollect_inventory::Sweep;
 use kollect_validate::{Kind, Object};
 use kube::Client;
@@ -128,16 +126,8 @@ pub(crate) fn resource(kind: Kind) -> Resource {
         Some(stem) => format!("{stem}ies"),
         None => format!("{singular}s"),
     };
-    Resource {
-        group: GROUP.to_owned(),
-        version: VERSION.to_owned(),
-        kind: kind.name().to_owned(),
-        plural,
-        singular,
-        short_names: Vec::new(),
-        scope: if kind.is_namespaced() { Scope::Namespaced } else { Scope::Cluster },
-        verbs: Verbs { get: true, list: true, watch: true },
-    }
+    let scope = if kind.is_namespaced() { Scope::Namespaced } else { Scope::Cluster };
+    Resource::known((GROUP, VERSION), kind.name(), &plural, scope)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ mod serve;
 mod metrics;
 mod rights;
 
-pub use brain::{Broken, Surroundings, operate};
+pub use brain::{Broken, Kept, Surroundings, operate};
 pub use lease::{Contest, NAME as LEASE, Standing, Terms};
 pub use metrics::{Build, Metrics};
 pub use rights::{Collected, Install, Reach, manifests::page as page_of_rights};

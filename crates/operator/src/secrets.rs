@@ -13,7 +13,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::Request;
 use kollect_api::{SecretReference, annotation};
 use kollect_collect::{
-    Event, Listener, Offers, Pace, Question, Resource, Scope, Trouble as Lost, Verbs, Watch,
+    Event, Listener, Offers, Pace, Question, Resource, Scope, Trouble as Lost, Watch,
 };
 use kollect_inventory::Sweep;
 use kollect_sinks::{Credentials, SinkSpec};
@@ -188,16 +188,7 @@ async fn follow(
     name: Name,
     news: mpsc::UnboundedSender<News>,
 ) {
-    let resource = Resource {
-        group: String::new(),
-        version: "v1".to_owned(),
-        kind: "Secret".to_owned(),
-        plural: "secrets".to_owned(),
-        singular: "secret".to_owned(),
-        short_names: Vec::new(),
-        scope: Scope::Namespaced,
-        verbs: Verbs { get: true, list: true, watch: true },
-    };
+    let resource = Resource::known(("", "v1"), "Secret", "secrets", Scope::Namespaced);
     let selector = format!("metadata.name={}", name.name);
     let question = Question {
         namespace: Some(&name.namespace),

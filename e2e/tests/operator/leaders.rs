@@ -18,16 +18,9 @@ fn an_old_leader_that_wakes_up_changes_nothing() {
     database.sink(&scene, database.server.password());
     let refs = json!({"databaseSinkRefs": [{"name": "rows"}, {"name": "pg"}]});
     scene.apply("KollectInventory", "i", refs);
-    let namespace = scene.namespace.clone();
-    let arguments = [
-        HERE,
-        "--leader-elect",
-        "--leader-elect-namespace",
-        &namespace,
-        "--leader-elect-lease-duration=4s",
-        "--leader-elect-renew-deadline=3s",
-        "--leader-elect-retry-period=1s",
-    ];
+    let election = scene.election("4s", "3s");
+    let mut arguments: Vec<_> = election.iter().map(String::as_str).collect();
+    arguments.push(HERE);
     let old = scene.operator_with(&arguments);
     scene.put("a", "1");
     database.has(&scene, &["a=1"]);

@@ -195,17 +195,9 @@ fn every_line_of_the_log_is_an_object_and_none_holds_a_secret() {
 #[test]
 fn a_follower_serves_and_whoever_is_told_to_stop_gives_the_lease_back() {
     let Some(scene) = Scene::new("lease") else { return };
-    let namespace = format!("--leader-elect-namespace={}", scene.namespace);
-    let flags = [
-        "--leader-elect",
-        &namespace,
-        "--leader-elect-lease-duration=10s",
-        "--leader-elect-renew-deadline=5s",
-        "--leader-elect-retry-period=1s",
-        HEALTH,
-        METRICS,
-        "--metrics-secure=false",
-    ];
+    let election = scene.election("10s", "5s");
+    let mut flags: Vec<_> = election.iter().map(String::as_str).collect();
+    flags.extend([HEALTH, METRICS, "--metrics-secure=false"]);
     let leads = |number: usize| {
         let body = scene.answers(scene.address(number, "metrics"), "/metrics", 200);
         body.contains("leader_election_master_status{name=\"3274ac8a.kollect.dev\"} 1")
@@ -229,15 +221,8 @@ fn a_follower_serves_and_whoever_is_told_to_stop_gives_the_lease_back() {
 #[test]
 fn whoever_loses_the_lease_ends() {
     let Some(scene) = Scene::new("lost") else { return };
-    let namespace = format!("--leader-elect-namespace={}", scene.namespace);
-    let flags = [
-        "--leader-elect",
-        &namespace,
-        "--leader-elect-lease-duration=10s",
-        "--leader-elect-renew-deadline=5s",
-        "--leader-elect-retry-period=1s",
-    ];
-    let operator = scene.operator_with(&flags);
+    let election = scene.election("10s", "5s");
+    let operator = scene.operator_with(&election.each_ref().map(String::as_str));
     scene.said(1, |line| line["msg"] == "lease acquired");
     let patch = r#"{"spec":{"holderIdentity":"somebody"}}"#;
     let lease = ["patch", "lease", "3274ac8a.kollect.dev", "-n", &scene.namespace];

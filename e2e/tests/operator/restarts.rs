@@ -65,18 +65,8 @@ fn an_inventory_that_was_deleted_while_nobody_looked_is_cleaned_up() {
 #[test]
 fn of_two_replicas_one_works_and_the_other_follows() {
     let Some(scene) = Scene::new("replicas") else { return };
-    let namespace = scene.namespace.clone();
-    let arguments = [
-        "--leader-elect",
-        "--leader-elect-namespace",
-        &namespace,
-        "--leader-elect-lease-duration",
-        "4s",
-        "--leader-elect-renew-deadline",
-        "3s",
-        "--leader-elect-retry-period",
-        "1s",
-    ];
+    let election = scene.election("4s", "3s");
+    let arguments = election.each_ref().map(String::as_str);
     let first = scene.operator_with(&arguments);
     scene.put("a", "1");
     scene.basics();

@@ -110,6 +110,17 @@ impl Scene {
         Operator::start(self.cluster.kubeconfig(), self.place.path(), &arguments)
     }
 
+    /// Flags by which replicas compete for a lease in this namespace.
+    pub(super) fn election(&self, lease: &str, renew: &str) -> [String; 5] {
+        [
+            "--leader-elect".to_owned(),
+            format!("--leader-elect-namespace={}", self.namespace),
+            format!("--leader-elect-lease-duration={lease}"),
+            format!("--leader-elect-renew-deadline={renew}"),
+            "--leader-elect-retry-period=1s".to_owned(),
+        ]
+    }
+
     /// Applies an object of ours.
     pub(super) fn apply(&self, kind: &str, name: &str, spec: Value) {
         let object = json!({

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     ask::chain,
-    discovery::{Catalogue, Resource, Scope, Verbs},
+    discovery::{Catalogue, Resource, Scope},
     list::{Content, Question},
     rights::{Right, review::review},
     watch::{Event, Listener, Watch, offers::Offers, pace::Pace},
@@ -149,16 +149,7 @@ impl Listener for Sentry {
 
 /// A resource that every server has under these names.
 fn known(group: &str, kind: &str, plural: &str) -> Resource {
-    Resource {
-        group: group.to_owned(),
-        version: "v1".to_owned(),
-        kind: kind.to_owned(),
-        plural: plural.to_owned(),
-        singular: kind.to_lowercase(),
-        short_names: Vec::new(),
-        scope: Scope::Cluster,
-        verbs: Verbs { get: true, list: true, watch: true },
-    }
+    Resource::known((group, "v1"), kind, plural, Scope::Cluster)
 }
 
 /// Asks for rights, some at a time.

@@ -18,16 +18,7 @@ pub(crate) fn recorded() -> Catalogue {
 }
 
 fn resource(group: &str, version: &str, kind: &str, plural: &str) -> Resource {
-    Resource {
-        group: group.to_owned(),
-        version: version.to_owned(),
-        kind: kind.to_owned(),
-        plural: plural.to_owned(),
-        singular: kind.to_ascii_lowercase(),
-        short_names: Vec::new(),
-        scope: Scope::Namespaced,
-        verbs: Verbs { get: true, list: true, watch: true },
-    }
+    Resource::known((group, version), kind, plural, Scope::Namespaced)
 }
 
 fn group(name: &str, versions: Vec<(&str, Vec<Resource>)>) -> Group {

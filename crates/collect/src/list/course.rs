@@ -178,19 +178,10 @@ pub(crate) fn path(question: &Question<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discovery::{Resource, Verbs};
+    use crate::discovery::Resource;
 
     fn resource(group: &str, plural: &str, scope: Scope) -> Resource {
-        Resource {
-            group: group.to_owned(),
-            version: "v1".to_owned(),
-            kind: String::new(),
-            plural: plural.to_owned(),
-            singular: String::new(),
-            short_names: Vec::new(),
-            scope,
-            verbs: Verbs { get: true, list: true, watch: true },
-        }
+        Resource::known((group, "v1"), "", plural, scope)
     }
 
     fn page(version: &str, next: &str) -> ListMeta {

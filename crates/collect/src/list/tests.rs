@@ -16,7 +16,7 @@ use http_body::Frame as BodyFrame;
 use tokio::time::Instant;
 
 use super::*;
-use crate::discovery::{Catalogue, Lookup, Scope, Verbs};
+use crate::discovery::{Catalogue, Lookup, Scope};
 
 /// What a body does next.
 #[derive(Clone, Debug)]
@@ -117,16 +117,7 @@ impl Server {
 }
 
 fn pods() -> Resource {
-    Resource {
-        group: String::new(),
-        version: "v1".to_owned(),
-        kind: "Pod".to_owned(),
-        plural: "pods".to_owned(),
-        singular: "pod".to_owned(),
-        short_names: Vec::new(),
-        scope: Scope::Namespaced,
-        verbs: Verbs { get: true, list: true, watch: true },
-    }
+    Resource::known(("", "v1"), "Pod", "pods", Scope::Namespaced)
 }
 
 /// What was heard, in short, and what came of it.

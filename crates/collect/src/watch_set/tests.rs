@@ -2,19 +2,9 @@
 //! be read is named.
 
 use super::*;
-use crate::discovery::Verbs;
 
 fn resource(scope: Scope) -> Resource {
-    Resource {
-        group: "apps".to_owned(),
-        version: "v1".to_owned(),
-        kind: "Deployment".to_owned(),
-        plural: "deployments".to_owned(),
-        singular: "deployment".to_owned(),
-        short_names: Vec::new(),
-        scope,
-        verbs: Verbs { get: true, list: true, watch: true },
-    }
+    Resource::known(("apps", "v1"), "Deployment", "deployments", scope)
 }
 
 fn target(name: &str) -> TargetKey {

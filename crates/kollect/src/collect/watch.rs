@@ -10,6 +10,7 @@ use std::{
 
 use kollect_collect::{Collector, Habits, Order, Reason, Report, connect};
 use kollect_inventory::TargetKey;
+use kollect_operator::Kept;
 use kollect_sinks::{Delivery, PairKey, PairState, Phase, Scrub};
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet};
@@ -20,7 +21,7 @@ use super::{
     print,
     shown::{News, Shown},
     visit::{Source, Then},
-    world::{Kept, World},
+    world::World,
 };
 use crate::{args::RowFormat, signals::signalled};
 

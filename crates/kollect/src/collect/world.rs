@@ -1,9 +1,10 @@
 //! The rows of one cluster, and the inventories that they make.
 
 use kollect_api::Dedupe;
-use kollect_collect::{Dump, Keeper, Survey, Tally};
+use kollect_collect::{Dump, Survey, Tally};
 use kollect_extract::select::Namespace;
 use kollect_inventory::{Row, Store, ViewId, sort};
+use kollect_operator::Kept;
 use kollect_sinks::{Ledger, Scrub};
 
 use super::config::{Config, InventoryPlan};
@@ -23,16 +24,6 @@ pub(super) struct Outcome {
     pub(super) tally: Tally,
     /// Why something could not be listed.
     pub(super) skipped: Vec<String>,
-}
-
-/// The ledger, for those who collect.
-#[derive(Clone, Debug)]
-pub(super) struct Kept(pub(super) Ledger);
-
-impl Keeper for Kept {
-    fn with(&self, operation: &mut dyn FnMut(&mut Store)) {
-        self.0.with(|store| operation(store));
-    }
 }
 
 impl World {

@@ -146,19 +146,9 @@ fn listed(line: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kollect_collect::Verbs;
 
     fn resource(plural: &str, group: &str, scope: Scope) -> Resource {
-        Resource {
-            group: group.to_owned(),
-            version: "v1".to_owned(),
-            kind: plural.trim_end_matches('s').to_owned(),
-            plural: plural.to_owned(),
-            singular: plural.trim_end_matches('s').to_owned(),
-            short_names: Vec::new(),
-            scope,
-            verbs: Verbs { get: true, list: true, watch: true },
-        }
+        Resource::known((group, "v1"), plural.trim_end_matches('s'), plural, scope)
     }
 
     /// What is asked, and what is made of the answers.

@@ -157,7 +157,7 @@ mod tests {
     #[track_caller]
     fn check(format: LogFormat, encoding: TimeFormat, expected: &str) {
         let said = Said {
-            message: "export failed\nfor now".to_owned(),
+            message: "export failed\ntwice".to_owned(),
             fields: vec![
                 ("sink", "shop/rows".into()),
                 ("error", "no \"route\"".into()),
@@ -176,7 +176,7 @@ mod tests {
         check(
             LogFormat::Json,
             TimeFormat::Iso8601,
-            r#"{"level":"warn","ts":"1970-01-01T00:00:01.500Z","msg":"export failed\nfor now","sink":"shop/rows","error":"no \"route\"","attempts":3}"#,
+            r#"{"level":"warn","ts":"1970-01-01T00:00:01.500Z","msg":"export failed\ntwice","sink":"shop/rows","error":"no \"route\"","attempts":3}"#,
         );
     }
 
@@ -185,7 +185,7 @@ mod tests {
         check(
             LogFormat::Console,
             TimeFormat::Rfc3339,
-            r#"1970-01-01T00:00:01Z WARN  export failed for now sink=shop/rows error="no \"route\"" attempts=3"#,
+            r#"1970-01-01T00:00:01Z WARN  export failed twice sink=shop/rows error="no \"route\"" attempts=3"#,
         );
     }
 
