@@ -16,6 +16,7 @@ use anyhow::{Context, bail, ensure};
 use kollect_collect::use_ring;
 
 use self::{
+    discard::Connections,
     reading::{Reading, mebibytes, median},
     stock::Stock,
 };
@@ -34,8 +35,11 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
         ["sync", kubeconfig, name] => {
             runtime.block_on(sync::run(Path::new(kubeconfig), stock(name)?))?.tell()
         }
-        ["discard", kubeconfig, name] => {
-            runtime.block_on(discard::run(Path::new(kubeconfig), stock(name)?))?.tell()
+        [whose @ ("discard" | "discard-ours"), kubeconfig, name] => {
+            let ours = *whose == "discard-ours";
+            let connections = if ours { Connections::Ours } else { Connections::Kubes };
+            let reading = discard::run(Path::new(kubeconfig), stock(name)?, connections);
+            runtime.block_on(reading)?.tell()
         }
         ["serve", assets, cache] => serve(Path::new(assets), Path::new(cache)),
         ["source"] => stream::source(),
@@ -70,9 +74,10 @@ fn lists(assets: &Path, cache: &Path) -> anyhow::Result<()> {
     // The server has read it from its own store once, when somebody asked for it.
     let bytes = discard(Stock::Pods)?.bytes;
     print("collect.object_bytes", float(bytes) / float(Stock::Pods.count()))?;
-    let (mut discarded, mut synced) = (Vec::new(), Vec::new());
+    let (mut discarded, mut our_way, mut synced) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..RUNS {
         discarded.push(discard(Stock::Pods)?);
+        our_way.push(Reading::of(&["discard-ours", kubeconfig, Stock::Pods.name()])?);
         synced.push(sync(Stock::Pods)?);
     }
     let ratio = |figure: fn(&Reading) -> f64| (median(&discarded, figure), median(&synced, figure));
@@ -84,6 +89,8 @@ fn lists(assets: &Path, cache: &Path) -> anyhow::Result<()> {
     print("collect.discard_cpu_s", of_discard)?;
     print("collect.sync_cpu_s", of_sync)?;
     print("collect.sync_cpu_ratio", of_sync / of_discard)?;
+    // What is left when the same connections are used for nothing.
+    print("collect.discard_our_way_cpu_s", median(&our_way, |one| one.cpu_seconds))?;
     print("collect.rss_steady_mib", median(&synced, |one| mebibytes(one.steady)))?;
     print("collect.rss_peak_mib", median(&synced, |one| mebibytes(one.peak)))?;
     print("collect.peak_ratio", median(&synced, |one| float(one.peak) / float(one.steady)))?;

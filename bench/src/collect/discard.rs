@@ -9,7 +9,11 @@ use http::{
 };
 use http_body_util::BodyExt as _;
 use kollect_collect::{Place, connect};
-use kube::{Client, client::Body};
+use kube::{
+    Client, Config,
+    client::Body,
+    config::{KubeConfigOptions, Kubeconfig},
+};
 use memchr::memmem;
 
 use super::{
@@ -22,10 +26,30 @@ const END: &[u8] = b"k8s.io/initial-events-end";
 /// The last line is shorter.
 const LAST_LINE: usize = 512;
 
+/// Whose connections are used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Connections {
+    /// As anybody would write it.
+    Kubes,
+    /// Those of the collector.
+    Ours,
+}
+
 /// Reads everything once.
-pub(super) async fn run(kubeconfig: &Path, stock: Stock) -> anyhow::Result<Reading> {
+pub(super) async fn run(
+    kubeconfig: &Path,
+    stock: Stock,
+    connections: Connections,
+) -> anyhow::Result<Reading> {
     let clocks = Clocks::start();
-    let client = connect(&Place::Files(vec![kubeconfig.to_owned()]), None).await?;
+    let client = match connections {
+        Connections::Ours => connect(&Place::Files(vec![kubeconfig.to_owned()]), None).await?,
+        Connections::Kubes => {
+            let (kubeconfig, options) =
+                (Kubeconfig::read_from(kubeconfig)?, KubeConfigOptions::default());
+            Client::try_from(Config::from_custom_kubeconfig(kubeconfig, &options).await?)?
+        }
+    };
     let path = path(stock);
     let bytes = match stream(&client, &path).await? {
         Some(bytes) => bytes,

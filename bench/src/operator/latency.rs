@@ -6,11 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use http::{Request, header::CONTENT_TYPE};
 use http_body_util::BodyExt as _;
 use kollect_collect::{Place, connect};
 use kube::{Client, client::Body};
+use serde_json::Value;
 use tokio::{
     sync::Semaphore,
     task::JoinSet,
@@ -54,7 +55,7 @@ pub(super) async fn measure(scene: &Scene) -> anyhow::Result<Latency> {
     let (sent, seen, stored) = (Times::default(), Times::default(), Times::default());
     let mut others = JoinSet::new();
     others.spawn(listen(scene, Arc::clone(&stored)).await?);
-    others.spawn(watch(client.clone(), Arc::clone(&seen)));
+    let watching = tokio::spawn(watch(client.clone(), Arc::clone(&seen)));
     sleep(Duration::from_secs(2)).await;
     let (mut patches, turns) = (JoinSet::new(), Arc::new(Semaphore::new(AT_ONCE)));
     let mut ticks = interval(Duration::from_secs(1) / PER_SECOND);
@@ -84,6 +85,9 @@ pub(super) async fn measure(scene: &Scene) -> anyhow::Result<Latency> {
     let (sent, seen, stored) = (known(&sent), known(&seen), known(&stored));
     ensure!(stored.len() == CHANGES, "{} of {CHANGES} changes were stored", stored.len());
     others.shutdown().await;
+    if watching.is_finished() {
+        watching.await??;
+    }
     figures(&sent, &seen, &stored)
 }
 
@@ -176,15 +180,17 @@ async fn listen(
 }
 
 /// Sees events when the operator does.
-async fn watch(client: Client, seen: Times) {
-    let uri = "/api/v1/pods?watch=1&sendInitialEvents=false&allowWatchBookmarks=true";
-    let Ok(request) = Request::get(uri).body(Body::empty()) else { return };
-    let Ok(answer) = client.send(request).await else { return };
+async fn watch(client: Client, seen: Times) -> anyhow::Result<()> {
+    let one = client.request::<Value>(get("/api/v1/pods?limit=1")?).await?;
+    let version = one["metadata"]["resourceVersion"].as_str().context("a list has a version")?;
+    let uri = format!("/api/v1/pods?watch=1&resourceVersion={version}");
+    let answer = client.send(get(&uri)?.map(Body::from)).await?;
+    ensure!(answer.status().is_success(), "the watch was refused: {}", answer.status());
     let mut body = answer.into_body();
     let start = format!("\"{MARK}\":\"mark-");
     let mut rest = Vec::new();
-    while let Some(Ok(frame)) = body.frame().await {
-        let Ok(data) = frame.into_data() else { continue };
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
         rest.extend_from_slice(&data);
         while let Some(end) = memchr::memchr(b'\n', &rest) {
             let line: Vec<u8> = rest.drain(..=end).collect();
@@ -198,4 +204,9 @@ async fn watch(client: Client, seen: Times) {
             note(&seen, &format!("mark-{digits}"));
         }
     }
+    bail!("the watch ended")
+}
+
+fn get(uri: &str) -> anyhow::Result<Request<Vec<u8>>> {
+    Ok(Request::get(uri).body(Vec::new())?)
 }

@@ -3,6 +3,8 @@
 //! Credential plugins, token files and client certificates are kube's work.
 
 pub(crate) mod cause;
+mod stream;
+mod transport;
 
 use std::{
     env,
@@ -155,7 +157,7 @@ pub async fn connect(place: &Place, context: Option<&str>) -> Result<Client, Con
     // The states of a list and of a watch decide what is tried again.
     config.default_retry = false;
     config.headers.push((USER_AGENT, HeaderValue::from_static(AGENT)));
-    Client::try_from(config)
+    transport::client(config)
         .map_err(|error| ConnectError::Client { of, source: Cause::of_client(&error) })
 }
 
