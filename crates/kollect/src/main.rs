@@ -30,6 +30,10 @@ use anyhow::Context;
 use clap::{CommandFactory, Parser};
 
 use args::{Args, Command, SinkCommand, VERSION};
+use tikv_jemallocator::Jemalloc;
+
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
     kollect_collect::use_ring();

@@ -125,6 +125,10 @@ impl<'a> Owner<'a> {
     }
 }
 
+/// After a write of more rows, so much of the file is in memory that it is worth
+/// to give it back.
+const MANY_ROWS: u64 = 1_000;
+
 /// One export that has the file for itself.
 struct Turn<'a> {
     owner: Owner<'a>,
@@ -151,6 +155,11 @@ impl Turn<'_> {
         // From here on nothing may fail: the rows are committed.
         if views_are_due {
             receipt.warnings = views::refresh(connection, self.owner, &self.export.schema);
+        }
+        if let Wrote::Rows { upserted, deleted } = receipt.wrote
+            && upserted + deleted > MANY_ROWS
+        {
+            destination::give_back(connection);
         }
         Ok(receipt)
     }

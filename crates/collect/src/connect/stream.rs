@@ -129,7 +129,7 @@ impl Looked {
     fn poll_look(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<usize>>> {
         ready!(self.next.as_mut().poll(context));
         let read = match self.socket.read(&mut self.read) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+            Err(error) if is_later(&error) => None,
             read => Some(read?),
         };
         (self.from, self.to) = (0, read.unwrap_or_default());
@@ -148,7 +148,7 @@ impl Looked {
 
     fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.socket.write(bytes) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            Err(error) if is_later(&error) => {
                 if self.next.as_mut().poll(context).is_ready() {
                     self.next.as_mut().reset(Instant::now() + LOOK);
                     ready!(self.next.as_mut().poll(context));
@@ -158,6 +158,11 @@ impl Looked {
             written => Poll::Ready(written),
         }
     }
+}
+
+/// Whether it works when it is tried again.
+fn is_later(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
 impl Read for Stream {

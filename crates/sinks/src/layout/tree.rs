@@ -217,6 +217,8 @@ impl Tree {
         self.places.insert(Arc::clone(key), Arc::clone(&path));
         let slot = self.slots.entry(path).or_default();
         let at = slot.rows.partition_point(|(other, _)| other < key);
+        // Nearly every path has one row.
+        slot.rows.reserve_exact(1);
         slot.rows.insert(at, (Arc::clone(key), row.clone()));
         Ok(())
     }
