@@ -2,7 +2,10 @@
 //!
 //! Each file in `tests/` is one area. They share a control plane with the
 //! custom resource definitions installed; each test makes a namespace of its
-//! own. [`cluster`] is where every one of them begins.
+//! own. [`cluster`] is where every one of them begins. [`record`] is what the
+//! sandbox knows of real servers.
+
+pub mod record;
 
 use std::{
     fs,

@@ -14,6 +14,20 @@ use crate::object::{Key, Object};
 /// How many objects share a namespace, about.
 const PER_NAMESPACE: usize = 1_000;
 
+/// How synthetic objects change: how often, and how.
+///
+/// Which object changes when follows from the number of the change alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// How many there are in a second.
+    pub per_second: f64,
+    /// Of a hundred, how many make an object; one that was gone comes back as
+    /// another of the same name. Nothing is made that was not gone.
+    pub per_cent_new: u64,
+    /// Of a hundred, how many let one go.
+    pub per_cent_gone: u64,
+}
+
 /// How to make the objects of one resource.
 #[derive(Debug)]
 pub(crate) struct Recipe {
@@ -56,10 +70,10 @@ impl Recipe {
         low
     }
 
-    /// Makes one object; the same for the same number and version, always.
-    pub(crate) fn object(&self, index: usize, version: u64) -> Object {
+    /// Makes one object; the same for the same number and versions, always.
+    pub(crate) fn object(&self, index: usize, version: u64, born: u64) -> Object {
         // The body follows from the number, so that a change is a small one.
-        let mut dice = Dice::new(index as u64);
+        let mut dice = Dice::new(index as u64 ^ born.rotate_left(32));
         let key = self.key(index);
         let app = format!("{}-{}", dice.word(), dice.word());
         let labels = BTreeMap::from([
@@ -197,7 +211,7 @@ mod tests {
         let (definition, about) = pods_of.expect("pods");
         let served = Served { definition, built_in: true, since: 0, about };
         let mut text = String::new();
-        pods(5_000).object(index, version).render(Form::Whole, &served, &mut text);
+        pods(5_000).object(index, version, 0).render(Form::Whole, &served, &mut text);
         text
     }
 

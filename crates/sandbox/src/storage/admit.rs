@@ -53,7 +53,7 @@ pub(super) fn inherit(
     let generation = if same { generation } else { generation + 1 };
     let metadata = fields.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
     let Value::Object(metadata) = metadata else { return };
-    let uid = old("uid").unwrap_or_else(|| Value::from(Dice::new(!stamp.version).uid()));
+    let uid = old("uid").unwrap_or_else(|| Value::from(uid(stamp.version)));
     metadata.insert("uid".to_owned(), uid);
     let born = old("creationTimestamp").unwrap_or_else(|| Value::from(stamp.time.clone()));
     metadata.insert("creationTimestamp".to_owned(), born);
@@ -68,6 +68,11 @@ pub(super) fn inherit(
     } else {
         metadata.remove("generation");
     }
+}
+
+/// The identity of an object that is made at a version.
+pub(crate) fn uid(version: u64) -> String {
+    Dice::new(!version).uid()
 }
 
 /// Whether two states differ in nothing that counts for the generation.
