@@ -178,6 +178,11 @@ impl Sandbox {
         self.world.store.define(definition);
     }
 
+    /// What is served, in every version.
+    pub fn definitions(&self) -> Vec<ResourceDefinition> {
+        self.world.store.served().into_iter().map(|served| served.definition).collect()
+    }
+
     /// Serves a resource no longer; says whether it did.
     ///
     /// Its watches end. With its last version the objects go, too.

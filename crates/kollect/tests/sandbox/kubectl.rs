@@ -1,10 +1,14 @@
 use std::{
     fs,
+    io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
+    process::{Child, ChildStdout},
+    sync::mpsc::{Receiver, channel},
     thread,
+    time::Duration,
 };
 
-use kollect_sandbox::Sandbox;
+use kollect_sandbox::{Sandbox, Settings, Transport};
 use kollect_testenv::{ControlPlane, Kubectl};
 
 /// Whom a script talks to.
@@ -119,18 +123,25 @@ fn transcript(script: &str, server: Server<'_>) -> Vec<String> {
         .collect()
 }
 
-#[track_caller]
-fn check(script: &str) {
-    let Some(plane) = ControlPlane::shared() else { return };
-    let sandbox = Sandbox::start().unwrap();
+/// What something leads to on a real server, and on the sandbox.
+fn on_both<T: Send>(what: impl Fn(Server<'_>) -> T + Sync) -> Option<(T, T)> {
+    let plane = ControlPlane::shared()?;
+    // What passes unencrypted passes encrypted, and not the other way around.
+    let settings = Settings { transport: Transport::Https, ..Settings::default() };
+    let sandbox = Sandbox::start_with(settings).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let config = directory.path().join("kubeconfig");
     fs::write(&config, sandbox.kubeconfig()).unwrap();
-    let (real, ours) = thread::scope(|scope| {
-        let real = scope.spawn(|| transcript(script, Server::Real(plane)));
-        let ours = transcript(script, Server::Sandbox(plane, &config));
+    Some(thread::scope(|scope| {
+        let real = scope.spawn(|| what(Server::Real(plane)));
+        let ours = what(Server::Sandbox(plane, &config));
         (real.join().unwrap(), ours)
-    });
+    }))
+}
+
+#[track_caller]
+fn check(script: &str) {
+    let Some((real, ours)) = on_both(|server| transcript(script, server)) else { return };
     let different: Vec<String> = real
         .iter()
         .zip(&ours)
@@ -138,6 +149,73 @@ fn check(script: &str) {
         .map(|(real, ours)| format!("{real}\nbut the sandbox:\n{ours}"))
         .collect();
     assert!(different.is_empty(), "a real server says:\n{}", different.join("\n\n"));
+}
+
+/// A call that goes on; ended when it is dropped.
+struct Watching {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Watching {
+    fn start(server: Server<'_>, command: &str) -> Self {
+        let mut child = server.kubectl(&words(command)).start().unwrap();
+        let lines = lines(child.stdout.take().unwrap());
+        Self { child, lines }
+    }
+
+    /// The next line; nothing takes so long as we wait for it.
+    #[track_caller]
+    fn next(&self) -> String {
+        normal(&self.lines.recv_timeout(Duration::from_mins(1)).unwrap())
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        // One that has ended by itself is no harm.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn lines(output: ChildStdout) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// What a watch says while things change.
+fn watched(server: Server<'_>) -> Vec<String> {
+    let run = |command: &str| assert!(server.kubectl(&words(command)).run().unwrap().success);
+    run("create namespace watched");
+    run("create configmap first -n watched");
+    let watching = Watching::start(server, "get configmaps -n watched -w --output-watch-events");
+    let mut said = vec![watching.next(), watching.next()];
+    for (command, lines) in [
+        ("create deployment other -n watched --image=x", 0),
+        ("create configmap second -n watched --from-literal=a=b", 1),
+        ("patch configmap second -n watched --type=merge -p '{\"data\":{\"c\":\"d\"}}'", 1),
+        ("label configmap first -n watched a=b", 1),
+        ("delete configmap first -n watched", 1),
+    ] {
+        run(command);
+        said.extend((0..lines).map(|_| watching.next()));
+    }
+    said
+}
+
+#[test]
+fn watches_are_as_on_a_real_server() {
+    let Some((real, ours)) = on_both(watched) else { return };
+    assert_eq!(ours, real, "the sandbox says the first, a real server the second");
+    assert_eq!(real.len(), 6, "{real:?}");
 }
 
 #[test]
