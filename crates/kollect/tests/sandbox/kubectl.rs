@@ -211,6 +211,42 @@ fn watched(server: Server<'_>) -> Vec<String> {
     said
 }
 
+/// Everything that an explanation says but what it says in words: those are not
+/// recorded of built-in kinds.
+fn without_words(explanation: &str) -> String {
+    let (head, rest) = explanation.split_once("DESCRIPTION:").unwrap();
+    let (_, fields) = rest.split_once("FIELDS:").unwrap();
+    normal(&[head, fields].concat())
+}
+
+#[test]
+fn built_in_kinds_have_the_fields_of_a_real_server() {
+    let explained = |server: Server<'_>| -> Vec<String> {
+        let kinds = ["deployment", "pod", "service", "ingress", "cronjob", "configmap", "hpa"];
+        let explain = |kind: &str| words(&format!("explain {kind} --recursive"));
+        let run = |kind| without_words(&server.kubectl(&explain(kind)).run().unwrap().stdout);
+        kinds.map(run).to_vec()
+    };
+    let Some((real, ours)) = on_both(explained) else { return };
+    for (ours, real) in ours.iter().zip(&real) {
+        assert_eq!(ours, real, "the sandbox says the first, a real server the second");
+    }
+    assert!(real[1].lines().count() > 500, "{}", real[1]);
+}
+
+#[test]
+fn what_is_served_is_called_as_on_a_real_server() {
+    let named = |server: Server<'_>| -> Vec<String> {
+        let command = words("api-resources -o wide --no-headers --sort-by=name");
+        let text = normal(&server.kubectl(&command).run().unwrap().stdout);
+        text.lines().map(str::to_owned).collect()
+    };
+    let Some((real, ours)) = on_both(named) else { return };
+    let other: Vec<&String> = ours.iter().filter(|line| !real.contains(line)).collect();
+    assert!(other.is_empty(), "a real server does not say: {other:#?}");
+    assert!(ours.len() > 40, "{ours:#?}");
+}
+
 #[test]
 fn watches_are_as_on_a_real_server() {
     let Some((real, ours)) = on_both(watched) else { return };
