@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, bail};
 use jiff::Timestamp;
 use kollect_collect::{Found, Source, read};
-use kollect_sandbox::{Changes, ResourceDefinition, Sandbox, Settings, Transport};
+use kollect_sandbox::{Changes, ResourceDefinition, Sandbox, Settings, StoreError, Transport};
 use serde_json::{Value, json};
 
 use crate::{
@@ -105,9 +105,13 @@ fn fill(sandbox: &Sandbox, paths: &[PathBuf]) -> anyhow::Result<usize> {
     }
     let count = objects.len();
     for (file, object) in objects {
-        sandbox.put(object).with_context(|| {
-            format!("{file}: give the definitions of custom kinds with --objects, too")
-        })?;
+        if let Err(error) = sandbox.put(object) {
+            let hint = match error {
+                StoreError::UnknownKind { .. } => "; give its definition with --objects, too",
+                _ => "",
+            };
+            bail!("{file}: {error}{hint}");
+        }
     }
     Ok(count)
 }

@@ -55,7 +55,10 @@ pub(super) fn inherit(
     let Value::Object(metadata) = metadata else { return };
     let uid = old("uid").unwrap_or_else(|| Value::from(uid(stamp.version)));
     metadata.insert("uid".to_owned(), uid);
-    let born = old("creationTimestamp").unwrap_or_else(|| Value::from(stamp.time.clone()));
+    // Of what is put by hand, as a dump of another cluster, the age is kept.
+    let given = metadata.get("creationTimestamp").filter(|time| time.is_string()).cloned();
+    let born = old("creationTimestamp").or(given);
+    let born = born.unwrap_or_else(|| Value::from(stamp.time.clone()));
     metadata.insert("creationTimestamp".to_owned(), born);
     for name in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
         match old(name) {

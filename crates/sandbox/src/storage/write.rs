@@ -66,7 +66,13 @@ impl Store {
         let known = known.map(|item| Value::Object(events::shown(served, item.object().fields())));
         let stamp = inner.stamp();
         match change(known.as_ref(), &stamp)? {
-            Next::Put(Value::Object(fields)) => inner.replace(served, key, fields, mode),
+            Next::Put(Value::Object(mut fields)) => {
+                // When an object was made is for the server to say.
+                if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+                    metadata.remove("creationTimestamp");
+                }
+                inner.replace(served, key, fields, mode)
+            }
             Next::Put(_) => Err(Status::bad_request("an object is a map")),
             Next::Delete(propagation) => inner
                 .retire(served, key, propagation, mode)

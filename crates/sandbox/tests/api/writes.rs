@@ -46,6 +46,22 @@ async fn a_new_object_gets_what_the_server_decides() {
 }
 
 #[tokio::test]
+async fn the_age_of_an_object_is_the_servers_unless_it_is_put_by_hand() {
+    let sandbox = sandbox();
+    let mut old = config_map("one");
+    old["metadata"]["creationTimestamp"] = json!("2020-01-01T00:00:00Z");
+    let (_, made) = ask(&sandbox, "POST", MAPS, &old).await;
+    assert_ne!(made["metadata"]["creationTimestamp"], old["metadata"]["creationTimestamp"]);
+    old["metadata"]["name"] = json!("two");
+    let put = sandbox.put(old.clone()).expect("a config map");
+    assert_eq!(put["metadata"]["creationTimestamp"], old["metadata"]["creationTimestamp"]);
+    let path = format!("{MAPS}/two");
+    let change = json!({"metadata": {"creationTimestamp": null}, "data": {"a": "c"}});
+    let (_, changed) = ask(&sandbox, "PATCH", &path, &change).await;
+    assert_eq!(changed["metadata"]["creationTimestamp"], old["metadata"]["creationTimestamp"]);
+}
+
+#[tokio::test]
 async fn whoever_writes_an_old_state_is_told_of_the_conflict() {
     let sandbox = sandbox();
     let (_, old) = ask(&sandbox, "POST", MAPS, &config_map("one")).await;
