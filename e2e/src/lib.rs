@@ -2,7 +2,12 @@
 //!
 //! Each file in `tests/` is one area. They share a control plane with the
 //! custom resource definitions installed; each test makes a namespace of its
-//! own. [`cluster`] is where every one of them begins.
+//! own. [`cluster`] is where every one of them begins, or [`servers`] if it can
+//! run on the sandbox, too. [`record`] is what the
+//! sandbox knows of real servers.
+
+pub mod record;
+mod server;
 
 use std::{
     fs,
@@ -12,22 +17,27 @@ use std::{
 
 use kollect_testenv::ControlPlane;
 
+pub use server::{Server, servers};
+
 /// The shared control plane with our definitions and the test doubles of
 /// foreign ones; nothing if no servers are at hand and none are demanded.
 pub fn cluster() -> Option<&'static ControlPlane> {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     let cluster = ControlPlane::shared()?;
-    INSTALLED.get_or_init(|| {
-        for directory in ["deploy/crds", "fixtures/foreign-crds"] {
-            let directory = repository().join(directory);
-            let directory = directory.display().to_string();
-            cluster.kubectl(["apply", "--server-side", "-f", &directory]).stdout();
-        }
-        let names = cluster.kubectl(["get", "crd", "-o", "name"]).stdout();
-        let names: Vec<_> = names.lines().filter_map(|line| line.split('/').nth(1)).collect();
-        cluster.established(&names);
-    });
+    INSTALLED.get_or_init(|| install(|arguments| cluster.kubectl(arguments).stdout()));
     Some(cluster)
+}
+
+/// Installs the definitions by kubectl, and waits until they are served.
+fn install(kubectl: impl Fn(&[&str]) -> String) {
+    for directory in ["deploy/crds", "fixtures/foreign-crds"] {
+        let directory = repository().join(directory).display().to_string();
+        kubectl(&["apply", "--server-side", "-f", &directory]);
+    }
+    let names = kubectl(&["get", "crd", "-o", "name"]);
+    let names: Vec<_> = names.lines().filter_map(|line| line.split('/').nth(1)).collect();
+    let wait = ["wait", "--for=condition=Established", "--timeout=30s", "crd"];
+    kubectl(&[&wait[..], &names[..]].concat());
 }
 
 /// The root of the repository.

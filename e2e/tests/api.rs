@@ -6,6 +6,8 @@ mod api {
     mod defaults;
     mod expressions;
     mod kubectl;
+    #[cfg(test)]
+    mod recorded;
     mod refusals;
     mod samples;
 }

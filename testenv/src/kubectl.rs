@@ -5,7 +5,7 @@ use std::{
     fs::File,
     io::{self, Seek as _, Write as _},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 /// One call of kubectl, made ready by [`ControlPlane::kubectl`](crate::ControlPlane::kubectl).
@@ -69,6 +69,14 @@ impl Kubectl {
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             success: output.status.success(),
         })
+    }
+
+    /// Begins to run, for calls that go on; what it writes to standard output
+    /// can be read while it does. It is the caller's to end it.
+    pub fn start(self) -> io::Result<Child> {
+        let Self { mut command, config, .. } = self;
+        command.env("KUBECONFIG", config).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
     }
 
     /// Runs to the end and returns what was written to standard output.

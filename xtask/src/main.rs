@@ -8,6 +8,7 @@ mod test;
 mod check;
 mod ci;
 mod codegen;
+mod record;
 mod tidy;
 mod layers;
 mod bench;
@@ -56,6 +57,8 @@ enum Verb {
         #[arg(long)]
         check: bool,
     },
+    /// Records what a real API server says of its built-in kinds, for the sandbox
+    Record,
     /// Looks for what the house does not want to grow: long files, orphans, ticket codes, …
     Tidy,
     /// Fails on a dependency between crates that the architecture does not allow
@@ -104,6 +107,7 @@ fn dispatch(verb: Verb) -> Result<ExitCode> {
         Verb::Ci { no_test: true } => ci::run(&root, ci::Tests::LeaveOut),
         Verb::Codegen { check: false } => codegen::run(&root, codegen::Mode::Write),
         Verb::Codegen { check: true } => codegen::run(&root, codegen::Mode::Check),
+        Verb::Record => record::run(&root),
         Verb::Tidy => tidy::run(&root),
         Verb::Layers => layers::run(&root),
         Verb::Bench { what } => bench::run(&root, &what),

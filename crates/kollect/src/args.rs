@@ -3,6 +3,7 @@
 pub(crate) mod go;
 pub(crate) mod init;
 pub(crate) mod operator;
+pub(crate) mod sandbox;
 
 use std::path::PathBuf;
 
@@ -11,7 +12,7 @@ use clap_complete::Shell;
 use kollect_api::{AddressPolicy, Cidr};
 use kollect_operator::Collected;
 
-use self::{go::truth, init::InitArgs, operator::OperatorArgs};
+use self::{go::truth, init::InitArgs, operator::OperatorArgs, sandbox::SandboxArgs};
 
 /// The version by itself.
 pub(crate) const RELEASE: &str = env!("CARGO_PKG_VERSION");
@@ -92,6 +93,15 @@ pub(crate) enum Command {
     /// Try sinks before anything is written to them
     #[command(subcommand)]
     Sink(SinkCommand),
+    /// Serve a simulated cluster, to try things on and to make them fail
+    ///
+    /// An API server in memory that kubectl, operators and clients can use as
+    /// if it were a real one, with as many objects as you like and with faults
+    /// on demand. Nothing runs in it. It ends, and forgets everything, when it
+    /// is interrupted.
+    ///
+    /// Exit codes: 0 it was told to end, 2 it could not begin.
+    Sandbox(SandboxArgs),
     /// Print the custom resource definitions
     Crds(CrdsArgs),
     /// Print the objects that grant an operator its rights

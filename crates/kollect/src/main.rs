@@ -14,6 +14,7 @@ mod logs;
 mod operator;
 mod rbac;
 mod rules;
+mod sandbox;
 mod secrets;
 mod signals;
 mod sink;
@@ -74,6 +75,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Sink(SinkCommand::Test { files, addresses }) => {
             return sink::test(&files, &addresses, &mut out);
         }
+        Command::Sandbox(options) => return sandbox::run(&options, &mut out),
         Command::Init(options) => return init::run(&options, &mut out),
         Command::Eval(options) => return eval::run(&options, &mut out),
         Command::Validate(options) => return validate::run(&options, &mut out),

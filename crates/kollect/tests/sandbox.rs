@@ -5,5 +5,8 @@
 #[path = "sandbox/kubectl.rs"]
 mod kubectl;
 #[cfg(test)]
+#[path = "sandbox/command.rs"]
+mod command;
+#[cfg(test)]
 #[path = "sandbox/operator.rs"]
 mod operator;

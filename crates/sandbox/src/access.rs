@@ -111,9 +111,7 @@ impl Access {
     }
 
     /// Answers a review of what somebody may do, or of who somebody is.
-    pub(crate) fn review(&self, kind: &str, body: &[u8]) -> Result<Value, Status> {
-        let unreadable = |error: serde_json::Error| Status::bad_request(error.to_string());
-        let mut review: Value = serde_json::from_slice(body).map_err(unreadable)?;
+    pub(crate) fn review(&self, kind: &str, mut review: Value) -> Result<Value, Status> {
         let spec = review.get("spec").cloned().unwrap_or_default();
         let status = match kind {
             "TokenReview" => {
@@ -124,6 +122,7 @@ impl Access {
                 }
             }
             "SelfSubjectReview" => json!({"userInfo": user()}),
+            "SelfSubjectRulesReview" => self.rules(),
             _ => json!({"allowed": self.allows_what(&spec)}),
         };
         let Value::Object(fields) = &mut review else {
@@ -138,6 +137,20 @@ impl Access {
         };
         fields.insert("apiVersion".to_owned(), Value::from(group));
         Ok(review)
+    }
+
+    /// Rules only add up: what is denied cannot be said in them.
+    fn rules(&self) -> Value {
+        let is_incomplete = !self.lock().is_empty();
+        let mut rules = json!({
+            "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
+            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+            "incomplete": is_incomplete,
+        });
+        if let (Value::Object(rules), true) = (&mut rules, is_incomplete) {
+            rules.insert("evaluationError".to_owned(), json!("the sandbox denies some of it"));
+        }
+        rules
     }
 
     fn allows_what(&self, spec: &Value) -> bool {

@@ -12,6 +12,7 @@ use crate::{
     request::Verb,
     sandbox::Memory,
     status::Status,
+    synthetic::Changes,
     world::World,
 };
 
@@ -66,6 +67,36 @@ struct Denied {
     #[serde(default = "every")]
     resource: String,
     namespace: Option<String>,
+}
+
+/// Synthetic objects of a resource.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Load {
+    #[serde(default)]
+    group: String,
+    resource: String,
+    count: usize,
+    #[serde(default = "usual_size")]
+    bytes_each: usize,
+}
+
+/// What real objects of a kind that runs something have on average.
+fn usual_size() -> usize {
+    4_000
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Rate {
+    #[serde(default)]
+    group: String,
+    resource: String,
+    per_second: f64,
+    #[serde(default)]
+    per_cent_new: u64,
+    #[serde(default)]
+    per_cent_gone: u64,
 }
 
 fn every() -> String {
@@ -147,6 +178,19 @@ pub(crate) fn answer(
         }
         ("POST", ["denials"]) => world.access.deny(read::<Denied>(body)?.into()),
         ("DELETE", ["denials"]) => return done(world.access.lift(&read::<Denied>(body)?.into())),
+        ("POST", ["load"]) => {
+            let Load { group, resource, count, bytes_each } = read(body)?;
+            let made = world.store.synthesize((&group, &resource), count, bytes_each);
+            made.map_err(|error| Status::bad_request(error.to_string()))?;
+        }
+        ("POST", ["changes"]) => {
+            let Rate { group, resource, per_second, per_cent_new, per_cent_gone } = read(body)?;
+            if per_cent_new + per_cent_gone > 100 {
+                return Err(Status::bad_request("more than a hundred of a hundred"));
+            }
+            let changes = Changes { per_second, per_cent_new, per_cent_gone };
+            return done(world.set_changes(&group, &resource, changes));
+        }
         ("POST", ["compact"]) => world.store.compact(),
         ("POST", ["restart"]) => world.restart(Memory::Kept),
         ("POST", ["reset"]) => world.restart(Memory::Lost),

@@ -7,7 +7,7 @@ pub(crate) mod validate;
 
 use serde_json::{Map, Value, json};
 
-use crate::definition::{About, Column, ResourceDefinition};
+use crate::definition::{About, Column, ResourceDefinition, ScalePaths};
 
 /// The kinds that a definition serves, one a version, with its group and its
 /// name in paths.
@@ -51,9 +51,23 @@ fn about(crd: &Value, version: &Value, definition: &ResourceDefinition) -> About
         short_names: names("/spec/names/shortNames"),
         categories: names("/spec/names/categories"),
         has_status: version.pointer("/subresources/status").is_some(),
+        scale: version.pointer("/subresources/scale").map(scale),
         columns,
         schema: version.pointer("/schema/openAPIV3Schema").cloned(),
         ..About::bare(definition)
+    }
+}
+
+/// The paths of a definition begin with a dot.
+fn scale(said: &Value) -> ScalePaths {
+    let pointer = |name: &str| {
+        let path = said.get(name).and_then(Value::as_str).unwrap_or_default();
+        path.replace('.', "/")
+    };
+    ScalePaths {
+        wanted: pointer("specReplicasPath"),
+        actual: pointer("statusReplicasPath"),
+        selector: pointer("labelSelectorPath"),
     }
 }
 

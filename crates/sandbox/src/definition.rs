@@ -42,12 +42,33 @@ pub(crate) struct About {
     /// Whether the status is written apart from the rest.
     pub(crate) has_status: bool,
     pub(crate) has_generation: bool,
+    /// Where the number of replicas stands, if it can be changed by itself.
+    pub(crate) scale: Option<ScalePaths>,
     /// Those of tables; nothing but name and age if there are none.
     pub(crate) columns: Vec<Column>,
     /// What objects may say; anything if there is none.
     pub(crate) schema: Option<Value>,
     /// Of built-in kinds: under which name the schema is recorded.
     pub(crate) schema_name: Option<String>,
+}
+
+/// Where an object says how many of something there are, as JSON pointers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ScalePaths {
+    pub(crate) wanted: String,
+    pub(crate) actual: String,
+    /// Of the selector, which is a text in custom kinds.
+    pub(crate) selector: String,
+}
+
+impl ScalePaths {
+    pub(crate) fn built_in() -> Self {
+        Self {
+            wanted: "/spec/replicas".to_owned(),
+            actual: "/status/replicas".to_owned(),
+            selector: "/spec/selector".to_owned(),
+        }
+    }
 }
 
 /// A column of a table.
@@ -80,6 +101,7 @@ impl About {
             verbs: VERBS.map(str::to_owned).to_vec(),
             has_status: false,
             has_generation: true,
+            scale: None,
             columns: Vec::new(),
             schema: None,
             schema_name: None,

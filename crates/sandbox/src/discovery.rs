@@ -186,11 +186,13 @@ fn described_new(served: &Served) -> Value {
     if !about.categories.is_empty() {
         fields.insert("categories".to_owned(), json!(about.categories));
     }
-    if about.has_status {
-        let status = json!([{
-            "subresource": "status", "responseKind": kind, "verbs": ["get", "patch", "update"],
-        }]);
-        fields.insert("subresources".to_owned(), status);
+    let part = |name: &str, kind: &Value| json!({"subresource": name, "responseKind": kind, "verbs": ["get", "patch", "update"]});
+    let scale_kind = json!({"group": "autoscaling", "version": "v1", "kind": "Scale"});
+    let scale = about.scale.as_ref().map(|_| part("scale", &scale_kind));
+    let status = about.has_status.then(|| part("status", &kind));
+    let parts: Vec<Value> = [scale, status].into_iter().flatten().collect();
+    if !parts.is_empty() {
+        fields.insert("subresources".to_owned(), Value::Array(parts));
     }
     described
 }
@@ -220,7 +222,18 @@ fn described_old(served: &Served) -> Vec<Value> {
             "verbs": ["get", "patch", "update"],
         })
     });
-    [Some(described), status].into_iter().flatten().collect()
+    let scale = about.scale.as_ref().map(|_| {
+        json!({
+            "name": format!("{}/scale", definition.plural),
+            "singularName": "",
+            "namespaced": definition.namespaced,
+            "group": "autoscaling",
+            "version": "v1",
+            "kind": "Scale",
+            "verbs": ["get", "patch", "update"],
+        })
+    });
+    [Some(described), scale, status].into_iter().flatten().collect()
 }
 
 /// Whether the new form is among those that the client takes.

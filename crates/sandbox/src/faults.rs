@@ -39,6 +39,11 @@ impl On {
         Self::default()
     }
 
+    /// Requests for single objects of a resource, by its name in paths.
+    pub fn get(resource: &str) -> Self {
+        Self::any().verb(Verb::Get).resource(resource)
+    }
+
     /// Lists of a resource, by its name in paths.
     pub fn list(resource: &str) -> Self {
         Self::any().verb(Verb::List).resource(resource)

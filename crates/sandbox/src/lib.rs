@@ -40,6 +40,7 @@ mod synthetic;
 mod storage;
 mod request;
 mod status;
+mod decode;
 mod filter;
 mod body;
 mod faults;
@@ -54,6 +55,7 @@ mod table;
 mod openapi;
 mod patch;
 mod crd;
+mod scale;
 mod write;
 mod socket;
 mod tls;
@@ -70,4 +72,5 @@ pub use self::{
     request::{Request, Verb},
     sandbox::{Memory, Sandbox, Settings, Transport},
     storage::{StoreError, backup::Backup},
+    synthetic::Changes,
 };

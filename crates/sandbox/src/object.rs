@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     definition::Served,
+    storage::events,
     table::{self, Rows},
 };
 
@@ -99,6 +100,17 @@ impl Object {
 
     /// Appends it as a client sees it.
     pub(crate) fn render(&self, form: Form, served: &Served, to: &mut String) {
+        let is_whole = matches!(form, Form::Whole | Form::Item);
+        if is_whole && events::has_other_form(served) {
+            let fields = events::shown(served, self.fields());
+            let other = Self::new(self.key.clone(), self.version, fields, self.typed);
+            other.render_kept(form, served, to);
+        } else {
+            self.render_kept(form, served, to);
+        }
+    }
+
+    fn render_kept(&self, form: Form, served: &Served, to: &mut String) {
         let Self { before_kind, before, metadata, after, .. } = self;
         let definition = &served.definition;
         let (kind, version) = (&definition.kind, definition.api_version());

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::definition::{About, Column, ResourceDefinition};
+use crate::definition::{About, Column, ResourceDefinition, ScalePaths};
 
 /// One built-in kind: how discovery names it, and its columns.
 #[derive(Debug, Deserialize)]
@@ -21,6 +21,7 @@ struct Recorded {
     short_names: Vec<String>,
     categories: Vec<String>,
     status: bool,
+    scale: bool,
     /// Its name among the schemas.
     schema: String,
     #[serde(default)]
@@ -30,6 +31,15 @@ struct Recorded {
 static SCHEMAS: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../recorded/schemas.json")).unwrap_or_default()
 });
+
+static WIRE: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../recorded/wire.json")).unwrap_or_default()
+});
+
+/// How the fields of types are numbered in protobuf, by the names of schemas.
+pub(crate) fn wire() -> &'static Map<String, Value> {
+    &WIRE
+}
 
 /// The schemas of built-in kinds and of everything that they are made of.
 pub(crate) fn schemas() -> &'static Map<String, Value> {
@@ -54,6 +64,7 @@ impl Recorded {
             categories: self.categories,
             verbs: self.verbs,
             has_status: self.status,
+            scale: self.scale.then(ScalePaths::built_in),
             columns: self.columns,
             schema: SCHEMAS.get(&self.schema).cloned(),
             schema_name: Some(self.schema),
@@ -65,9 +76,14 @@ impl Recorded {
 /// Whether a real server counts the changes of a built-in kind's spec.
 fn has_generation(group: &str, kind: &str) -> bool {
     match group {
-        "apps" | "batch" | "apiextensions.k8s.io" => true,
+        "apps"
+        | "batch"
+        | "apiextensions.k8s.io"
+        | "policy"
+        | "scheduling.k8s.io"
+        | "discovery.k8s.io" => true,
         "networking.k8s.io" => matches!(kind, "Ingress" | "IngressClass" | "NetworkPolicy"),
-        "" => matches!(kind, "Pod" | "ReplicationController"),
+        "" => matches!(kind, "Pod" | "PodTemplate" | "ReplicationController"),
         _ => false,
     }
 }

@@ -31,6 +31,7 @@ use crate::{
     request::Request,
     server,
     storage::{self, Backup, Store, StoreError},
+    synthetic::Changes,
     tls::Tls,
     world::World,
 };
@@ -82,8 +83,6 @@ pub struct Sandbox {
     address: SocketAddr,
     /// Whom clients must trust, in PEM.
     authority: Option<String>,
-    /// Wakes the maker of changes when there is a new rate.
-    rates: watch::Sender<()>,
     /// Dropping it ends the server.
     stop: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -121,6 +120,7 @@ impl Sandbox {
             bookmark_millis: AtomicU64::new(BOOKMARK_MILLIS),
             cut: watch::Sender::new(()),
             saved: Mutex::default(),
+            rates: watch::Sender::new(()),
         });
         let listener = std::net::TcpListener::bind(("127.0.0.1", port))?;
         listener.set_nonblocking(true)?;
@@ -130,9 +130,8 @@ impl Sandbox {
             let _inside = runtime.enter();
             TcpListener::from_std(listener)?
         };
-        let rates = watch::Sender::new(());
         let (stop, stopped) = oneshot::channel::<()>();
-        let (served, changes) = (Arc::clone(&world), rates.subscribe());
+        let (served, changes) = (Arc::clone(&world), world.rates.subscribe());
         let thread = thread::Builder::new().name("sandbox".to_owned()).spawn(move || {
             runtime.block_on(async {
                 let mut tasks = JoinSet::new();
@@ -143,7 +142,7 @@ impl Sandbox {
             });
         })?;
         let authority = tls.map(|tls| tls.authority);
-        Ok(Self { world, address, authority, rates, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { world, address, authority, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Where it listens, as `http://127.0.0.1:40123`.
@@ -177,6 +176,11 @@ impl Sandbox {
     /// ends the watches of it.
     pub fn define(&self, definition: ResourceDefinition) {
         self.world.store.define(definition);
+    }
+
+    /// What is served, in every version.
+    pub fn definitions(&self) -> Vec<ResourceDefinition> {
+        self.world.store.served().into_iter().map(|served| served.definition).collect()
     }
 
     /// Serves a resource no longer; says whether it did.
@@ -305,9 +309,13 @@ impl Sandbox {
     /// Sets how many of a resource's synthetic objects change in a second;
     /// says whether there are any.
     pub fn set_rate(&self, group: &str, plural: &str, per_second: f64) -> bool {
-        let found = self.world.store.set_rate(group, plural, per_second);
-        self.rates.send_replace(());
-        found
+        self.set_changes(group, plural, Changes { per_second, ..Changes::default() })
+    }
+
+    /// Sets how a resource's synthetic objects change, come and go; says
+    /// whether there are any.
+    pub fn set_changes(&self, group: &str, plural: &str, changes: Changes) -> bool {
+        self.world.set_changes(group, plural, changes)
     }
 }
 

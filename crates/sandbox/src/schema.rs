@@ -29,6 +29,11 @@ impl<'a> Schema<'a> {
         Self { outer, inner: resolved(outer) }
     }
 
+    /// Under which name the type is recorded, if it stands elsewhere.
+    pub(crate) fn name(&self) -> Option<&'a str> {
+        reference(self.outer)
+    }
+
     /// That of the metadata of all objects.
     pub(crate) fn metadata() -> Option<Schema<'static>> {
         recorded::schemas().get(METADATA).map(Schema::new)
@@ -118,9 +123,12 @@ impl<'a> Schema<'a> {
 
 /// Follows references, of which recorded schemas are full.
 fn resolved(node: &Value) -> &Value {
+    reference(node).and_then(|name| recorded::schemas().get(name)).unwrap_or(node)
+}
+
+fn reference(node: &Value) -> Option<&str> {
     let reference = node.get("$ref").or_else(|| node.get("allOf")?.get(0)?.get("$ref"));
-    let name = reference.and_then(Value::as_str).and_then(|text| text.rsplit('/').next());
-    name.and_then(|name| recorded::schemas().get(name)).unwrap_or(node)
+    reference.and_then(Value::as_str).and_then(|text| text.rsplit('/').next())
 }
 
 #[cfg(test)]

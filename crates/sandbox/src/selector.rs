@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::object::Object;
+use crate::{object::Object, storage::events::kept_path};
 
 /// Every requirement must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +73,7 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
         from = at + 1;
     }
     if depth > 0 {
-        return Err(unreadable(text));
+        return Err(format!("{}, expected: ',' or ')'", unreadable("")));
     }
     pieces.push(rest);
     Ok(pieces.into_iter().map(str::trim).filter(|piece| !piece.is_empty()).collect())
@@ -138,6 +138,18 @@ fn known(group: &str, plural: &str) -> &'static [&'static str] {
             "source",
             "type",
         ],
+        ("events.k8s.io", "events") => &[
+            "reason",
+            "regarding.apiVersion",
+            "regarding.fieldPath",
+            "regarding.kind",
+            "regarding.name",
+            "regarding.namespace",
+            "regarding.resourceVersion",
+            "regarding.uid",
+            "reportingController",
+            "type",
+        ],
         ("", "pods") => &[
             "spec.nodeName",
             "spec.restartPolicy",
@@ -149,6 +161,8 @@ fn known(group: &str, plural: &str) -> &'static [&'static str] {
         ],
         ("", "secrets") => &["type"],
         ("", "namespaces") => &["status.phase"],
+        ("", "nodes") => &["spec.unschedulable"],
+        ("batch", "jobs") => &["status.successful"],
         ("", "services") => &["spec.clusterIP", "spec.type"],
         _ => &[],
     }
@@ -168,12 +182,19 @@ impl Fields {
             let path = path.trim();
             let is_general = matches!(path, "metadata.name" | "metadata.namespace");
             if !is_general && !known(group, plural).contains(&path) {
-                return Err(format!(
-                    "\"{path}\" is not a known field selector: only \"metadata.name\", \
-                     \"metadata.namespace\""
-                ));
+                return Err(match known(group, plural) {
+                    [] => format!(
+                        "\"{path}\" is not a known field selector: only \"metadata.name\", \
+                         \"metadata.namespace\""
+                    ),
+                    _ => format!("field label not supported: {path}"),
+                });
             }
-            fields.push((path.to_owned(), equal, value.trim().to_owned()));
+            let path = match group {
+                "events.k8s.io" => kept_path(path),
+                _ => path.to_owned(),
+            };
+            fields.push((path, equal, value.trim().to_owned()));
         }
         Ok(Self(fields))
     }
@@ -197,6 +218,41 @@ impl Fields {
             (actual == *value) == *equal
         })
     }
+}
+
+/// Labels as `a=b,c=d`, in order.
+pub(crate) fn pairs(labels: Option<&Value>) -> String {
+    let labels = labels.and_then(Value::as_object).into_iter().flatten();
+    let mut pairs: Vec<String> = labels
+        .map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default()))
+        .collect();
+    pairs.sort();
+    pairs.join(",")
+}
+
+/// A selector of an object as it would stand in a query; the older kinds have
+/// a bare map of labels.
+pub(crate) fn written(selector: &Value) -> String {
+    let is_new = selector.get("matchLabels").or(selector.get("matchExpressions")).is_some();
+    if !is_new {
+        return pairs(Some(selector));
+    }
+    let equal = pairs(selector.get("matchLabels"));
+    let mut all: Vec<String> = Some(equal).into_iter().filter(|text| !text.is_empty()).collect();
+    let expressions = selector.get("matchExpressions").and_then(Value::as_array);
+    for expression in expressions.into_iter().flatten() {
+        let said = |name: &str| expression.get(name).and_then(Value::as_str).unwrap_or_default();
+        let values = expression.get("values").and_then(Value::as_array).into_iter().flatten();
+        let values = values.filter_map(Value::as_str).collect::<Vec<_>>().join(",");
+        let key = said("key");
+        all.push(match said("operator") {
+            "In" => format!("{key} in ({values})"),
+            "NotIn" => format!("{key} notin ({values})"),
+            "DoesNotExist" => format!("!{key}"),
+            _ => key.to_owned(),
+        });
+    }
+    all.join(",")
 }
 
 #[cfg(test)]

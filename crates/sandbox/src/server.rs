@@ -1,10 +1,10 @@
 //! Connections, and which part answers what.
 
+mod incoming;
+
 use std::{
     fmt::Display,
-    future::poll_fn,
     io,
-    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -13,13 +13,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use hyper::{
-    Response, StatusCode,
-    body::{Body, Incoming},
-    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
-    server::conn::http1,
-    service::service_fn,
-};
+use hyper::{Response, StatusCode, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -32,6 +26,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::{
     admin,
     body::{Answer, Once, ResetFlag, Source, Stream},
+    decode,
     definition::Served,
     discovery::{self, Catalogue, GroupHealth},
     faults::Fault,
@@ -40,15 +35,13 @@ use crate::{
     object::Form,
     openapi,
     request::{Place, Request, Target, Verb},
+    scale,
     socket::Socket,
     status::Status,
     streams, table, watch,
     world::World,
     write::{self, Done},
 };
-
-/// Real servers take no larger objects.
-const LARGEST_BODY: usize = 3 << 20;
 
 /// Serves until it is dropped, and everything with it.
 pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, world: Arc<World>) {
@@ -123,6 +116,10 @@ enum Plain {
 
 const JSON: &str = "application/json";
 
+/// What real servers say to whoever reads endpoints in the old form.
+const DEPRECATED: &str =
+    "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+
 impl Plain {
     fn json(document: &serde_json::Value) -> Self {
         Self::document(200, JSON, line(document))
@@ -144,11 +141,11 @@ fn line(document: &impl Display) -> Bytes {
 
 async fn answer(
     world: Arc<World>,
-    incoming: hyper::Request<Incoming>,
+    http: hyper::Request<Incoming>,
     connection: u64,
     reset: ResetFlag,
 ) -> io::Result<Response<Answer>> {
-    let mut request = read(&incoming);
+    let mut request = incoming::read(&http);
     request.connection = connection;
     let is_admin = matches!(request.place, Place::Admin(_));
     // Whoever sets faults is not to be hit by them.
@@ -163,7 +160,7 @@ async fn answer(
             _ => {}
         }
     }
-    let body = match body(incoming.into_body()).await {
+    let body = match incoming::body(http.into_body()).await {
         Ok(body) => body,
         Err(error) => return Err(io::Error::other(error)),
     };
@@ -177,36 +174,6 @@ async fn answer(
         None => route(&world, &request, &faults, &body),
     };
     finish(plain, &request, faults, reset)
-}
-
-fn read(incoming: &hyper::Request<Incoming>) -> Request {
-    let uri = incoming.uri();
-    let method = incoming.method().as_str();
-    let mut request = Request::new(method, uri.path(), uri.query().unwrap_or_default());
-    for name in [ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, USER_AGENT] {
-        let values: Vec<&str> = incoming
-            .headers()
-            .get_all(&name)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .collect();
-        if !values.is_empty() {
-            request.headers.insert(name.to_string(), values.join(","));
-        }
-    }
-    request
-}
-
-async fn body(mut incoming: Incoming) -> Result<Vec<u8>, hyper::Error> {
-    let mut bytes = Vec::new();
-    while let Some(frame) = poll_fn(|context| Pin::new(&mut incoming).poll_frame(context)).await {
-        if let Ok(data) = frame?.into_data()
-            && bytes.len() < LARGEST_BODY
-        {
-            bytes.extend_from_slice(&data);
-        }
-    }
-    Ok(bytes)
 }
 
 fn route(world: &World, request: &Request, faults: &[Fault], body: &[u8]) -> Result<Plain, Status> {
@@ -278,6 +245,9 @@ fn resource(
     world.access.check(request, target)?;
     let told = |wanted: fn(&Fault) -> bool| faults.iter().any(wanted);
     match request.verb {
+        Verb::Get if target.subresource == "scale" => {
+            scale::get(&world.store, &served, target).map(|scale| Plain::json(&scale))
+        }
         Verb::Get => object(world, request, target, &served),
         Verb::List => {
             let expired = told(|fault| matches!(fault, Fault::ExpireContinue));
@@ -310,11 +280,8 @@ fn review(world: &World, request: &Request, served: &Served, body: &[u8]) -> Res
     if request.verb != Verb::Create {
         return Err(Status::method_not_allowed());
     }
-    let media_type = request.headers.get("content-type").map_or(JSON, String::as_str);
-    if !media_type.starts_with(JSON) {
-        return Err(Status::unsupported_media_type(JSON));
-    }
-    let bytes = line(&world.access.review(&served.definition.kind, body)?);
+    let review = decode::object(request, body, served)?;
+    let bytes = line(&world.access.review(&served.definition.kind, review)?);
     Ok(Plain::document(201, JSON, bytes))
 }
 
@@ -324,6 +291,14 @@ fn object(
     target: &Target,
     served: &Served,
 ) -> Result<Plain, Status> {
+    let is_known = match target.subresource.as_str() {
+        "" => true,
+        "status" => served.about.has_status,
+        _ => false,
+    };
+    if !is_known {
+        return Err(Status::of_code(404));
+    }
     let form = filter::form(request, Form::Whole, world.store.now())?;
     let name = target.name.clone().unwrap_or_default();
     let object = world.store.get(&served.definition, &target.key());
@@ -375,6 +350,8 @@ fn finish(
         .status(code)
         .header("content-type", media_type)
         .header("cache-control", "no-cache, private");
+    let is_endpoints = request.resource() == "endpoints" && request.group().is_empty();
+    notes.extend(is_endpoints.then(|| DEPRECATED.to_owned()));
     for note in notes {
         response = response.header("warning", format!("299 - \"{}\"", note.replace('"', "\\\"")));
     }

@@ -7,6 +7,8 @@
 mod admit;
 pub(crate) mod backup;
 mod controllers;
+mod definitions;
+pub(crate) mod events;
 mod load;
 mod resource;
 mod write;
@@ -22,7 +24,7 @@ use tokio::sync::watch;
 
 use self::resource::Resource;
 pub(crate) use self::{
-    admit::Stamp,
+    admit::{Stamp, uid},
     backup::Backup,
     resource::{Event, Feed, Item},
     write::{Mode, NamespaceState, Next, Propagation, Written},
@@ -249,7 +251,7 @@ impl Store {
 
 impl Inner {
     fn resource(&self, definition: &ResourceDefinition) -> Option<&Resource> {
-        self.resources.get(&(definition.group.clone(), definition.plural.clone()))
+        self.resources.get(&events::place(&definition.group, &definition.plural))
     }
 
     fn floor(&self, resource: &Resource) -> u64 {
@@ -263,7 +265,7 @@ impl Inner {
     }
 
     fn define(&mut self, definition: ResourceDefinition, about: Arc<About>, built_in: bool) {
-        let key = (definition.group.clone(), definition.plural.clone());
+        let key = events::place(&definition.group, &definition.plural);
         if !self.served.iter().any(|other| other.is_of(&key.0, &key.1)) {
             self.resources.insert(key.clone(), Resource::new());
         }

@@ -14,6 +14,20 @@ use crate::object::{Key, Object};
 /// How many objects share a namespace, about.
 const PER_NAMESPACE: usize = 1_000;
 
+/// How synthetic objects change: how often, and how.
+///
+/// Which object changes when follows from the number of the change alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// How many there are in a second.
+    pub per_second: f64,
+    /// Of a hundred, how many make an object; one that was gone comes back as
+    /// another of the same name. Nothing is made that was not gone.
+    pub per_cent_new: u64,
+    /// Of a hundred, how many let one go.
+    pub per_cent_gone: u64,
+}
+
 /// How to make the objects of one resource.
 #[derive(Debug)]
 pub(crate) struct Recipe {
@@ -56,10 +70,10 @@ impl Recipe {
         low
     }
 
-    /// Makes one object; the same for the same number and version, always.
-    pub(crate) fn object(&self, index: usize, version: u64) -> Object {
+    /// Makes one object; the same for the same number and versions, always.
+    pub(crate) fn object(&self, index: usize, version: u64, born: u64) -> Object {
         // The body follows from the number, so that a change is a small one.
-        let mut dice = Dice::new(index as u64);
+        let mut dice = Dice::new(index as u64 ^ born.rotate_left(32));
         let key = self.key(index);
         let app = format!("{}-{}", dice.word(), dice.word());
         let labels = BTreeMap::from([
@@ -73,34 +87,64 @@ impl Recipe {
     }
 
     fn body(&self, dice: &mut Dice, spent: usize, app: &str, version: u64) -> String {
-        let mut now = Dice::new(version);
-        let status = format!(
-            r#"]}}]}},"status":{{"observedGeneration":{version},"podIP":"10.{}.{}.{}","phase":"Running","restarts":{}}}"#,
-            now.below(256),
-            now.below(256),
-            now.below(256),
-            now.below(40),
-        );
-        let mut text = format!(
-            r#","spec":{{"nodeName":"node-{}","containers":[{{"name":"{app}","image":"registry.example/{app}@sha256:{:016x}{:016x}{:016x}{:016x}","env":["#,
-            dice.below(5_000),
+        let image = format!(
+            "registry.example/{app}@sha256:{:016x}{:016x}{:016x}{:016x}",
             dice.next(),
             dice.next(),
             dice.next(),
             dice.next(),
         );
-        let mut separator = "";
-        while spent + text.len() + status.len() < self.bytes_each {
+        let node = dice.below(5_000);
+        let (head, tail) = match self.plural.as_str() {
+            "configmaps" => (r#","data":{"settings.json":"#.to_owned(), "}".to_owned()),
+            "deployments" | "replicasets" | "statefulsets" => workload(app, &image, version),
+            _ => pod(app, &image, node, version),
+        };
+        let is_text = self.plural == "configmaps";
+        let mut list = String::from("[");
+        while spent + head.len() + list.len() + tail.len() < self.bytes_each {
+            let separator = if list.len() > 1 { "," } else { "" };
             let (name, number) = (dice.word(), dice.below(100));
-            let written = write!(text, r#"{separator}{{"name":"{name}_{number}","value":""#)
-                .and_then(|()| dice.write_value(&mut text))
-                .and_then(|()| text.write_str(r#""}"#));
+            let written = write!(list, r#"{separator}{{"name":"{name}_{number}","value":""#)
+                .and_then(|()| dice.write_value(&mut list))
+                .and_then(|()| list.write_str(r#""}"#));
             debug_assert!(written.is_ok(), "a string takes everything");
-            separator = ",";
         }
-        text.push_str(&status);
-        text
+        list.push(']');
+        if is_text {
+            list = serde_json::Value::from(list).to_string();
+        }
+        format!("{head}{list}{tail}")
     }
+}
+
+/// What stands before the settings of a pod, and after them.
+fn pod(app: &str, image: &str, node: u64, version: u64) -> (String, String) {
+    let mut now = Dice::new(version);
+    let head = format!(
+        r#","spec":{{"nodeName":"node-{node}","containers":[{{"name":"{app}","image":"{image}","env":"#
+    );
+    let address = format!("10.{}.{}.{}", now.below(256), now.below(256), now.below(256));
+    let restarts = now.below(40);
+    let tail = format!(
+        r#"}}]}},"status":{{"observedGeneration":{version},"podIP":"{address}","phase":"Running","restarts":{restarts},"containerStatuses":[{{"name":"{app}","image":"{image}","ready":true,"restartCount":{restarts}}}]}}"#
+    );
+    (head, tail)
+}
+
+/// The same of what makes pods.
+fn workload(app: &str, image: &str, version: u64) -> (String, String) {
+    let mut now = Dice::new(version);
+    let replicas = 1 + now.below(9);
+    let labels = format!(r#"{{"app.kubernetes.io/name":"{app}"}}"#);
+    let head = format!(
+        r#","spec":{{"replicas":{replicas},"selector":{{"matchLabels":{labels}}},"template":{{"metadata":{{"labels":{labels}}},"spec":{{"containers":[{{"name":"{app}","image":"{image}","env":"#
+    );
+    let ready = now.below(replicas + 1);
+    let tail = format!(
+        r#"}}]}}}}}},"status":{{"observedGeneration":{version},"replicas":{replicas},"updatedReplicas":{replicas},"readyReplicas":{ready},"availableReplicas":{ready}}}"#
+    );
+    (head, tail)
 }
 
 fn metadata(
@@ -192,13 +236,33 @@ mod tests {
     }
 
     fn text(index: usize, version: u64) -> String {
+        text_of(&pods(5_000), index, version)
+    }
+
+    fn text_of(recipe: &Recipe, index: usize, version: u64) -> String {
         let mut kinds = recorded::kinds().into_iter();
-        let pods_of = kinds.find(|(definition, _)| definition.kind == "Pod");
-        let (definition, about) = pods_of.expect("pods");
+        let kind = kinds.find(|(definition, _)| definition.plural == recipe.plural);
+        let (definition, about) = kind.expect("a kind");
         let served = Served { definition, built_in: true, since: 0, about };
         let mut text = String::new();
-        pods(5_000).object(index, version).render(Form::Whole, &served, &mut text);
+        recipe.object(index, version, 0).render(Form::Whole, &served, &mut text);
         text
+    }
+
+    #[test]
+    fn objects_say_what_those_of_their_kind_say() {
+        let object = |plural: &str| -> serde_json::Value {
+            let recipe = Recipe { plural: plural.into(), ..pods(10) };
+            let text = text_of(&recipe, 3, 7);
+            assert!((2_000..2_600).contains(&text.len()), "{plural}: {} bytes", text.len());
+            serde_json::from_str(&text).unwrap()
+        };
+        assert_eq!(object("pods")["status"]["containerStatuses"][0]["ready"], true);
+        let deployment = object("deployments");
+        let containers = &deployment["spec"]["template"]["spec"]["containers"];
+        assert!(containers[0]["image"].is_string(), "{deployment}");
+        assert_eq!(deployment["spec"]["replicas"], deployment["status"]["replicas"]);
+        assert!(object("configmaps")["data"]["settings.json"].is_string());
     }
 
     #[test]

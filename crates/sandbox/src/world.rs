@@ -11,6 +11,7 @@ use crate::{
     log::Log,
     sandbox::Memory,
     storage::{Backup, Store},
+    synthetic::Changes,
 };
 
 /// One cluster: what it holds, what goes wrong, and who asked.
@@ -28,6 +29,8 @@ pub(crate) struct World {
     pub(crate) first: Backup,
     /// What was put aside from outside.
     pub(crate) saved: Mutex<Option<Backup>>,
+    /// Wakes the maker of changes when there is a new rate.
+    pub(crate) rates: watch::Sender<()>,
 }
 
 impl World {
@@ -37,6 +40,12 @@ impl World {
             Memory::Lost => self.store.restore(&self.first),
         }
         self.cut.send_replace(());
+    }
+
+    pub(crate) fn set_changes(&self, group: &str, plural: &str, changes: Changes) -> bool {
+        let found = self.store.set_changes(group, plural, changes);
+        self.rates.send_replace(());
+        found
     }
 
     pub(crate) fn restore(&self, backup: &Backup) {

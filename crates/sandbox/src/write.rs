@@ -4,6 +4,7 @@ mod body;
 mod built_in;
 mod delete;
 mod prepare;
+mod scale;
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -53,11 +54,15 @@ pub(crate) fn answer(store: &Store, asked: &Asked<'_>) -> Result<Done, Status> {
     let is_known = match target.subresource.as_str() {
         "" => served.about.verbs.iter().any(|known| known == verb),
         "status" => served.about.has_status && matches!(verb, "update" | "patch"),
+        "scale" => served.about.scale.is_some() && matches!(verb, "update" | "patch"),
         "finalize" => served.is_of("", "namespaces") && verb == "update",
         _ => return Err(Status::of_code(404)),
     };
     if !is_known {
         return Err(Status::method_not_allowed());
+    }
+    if target.subresource == "scale" {
+        return scale::write(store, asked);
     }
     match request.verb {
         Verb::Create => create(store, asked),
@@ -85,6 +90,11 @@ fn create(store: &Store, asked: &Asked<'_>) -> Result<Done, Status> {
     let mode = mode(asked.request)?;
     let mut preparation = Preparation::new(asked)?;
     let object = preparation.name(store, object)?;
+    if store.is_ending(&asked.served.definition) {
+        let why = "create not allowed while custom resource definition is terminating";
+        let name = Some(text(&object, "/metadata/name").to_owned());
+        return Err(Status::forbidden(&Target { name, ..asked.target.clone() }, why));
+    }
     let key = preparation.key(&object);
     let written = store.write(asked.served, &key, mode, |known, stamp| {
         if known.is_some() {

@@ -59,7 +59,7 @@ async fn whatever_happens_to_the_server_the_rows_are_those_of_a_fresh_list_soon_
     let directory = tempfile::tempdir().unwrap();
     let saved = directory.path().join("saved");
     let maps = Sort::config_maps();
-    let hand = Hand::of(&plane).await;
+    let hand = Hand::of(plane.kubeconfig()).await;
     furnish(&hand, "first").await;
     hand.each(10, |hand, number| {
         let sort = maps.clone();
@@ -75,7 +75,7 @@ async fn whatever_happens_to_the_server_the_rows_are_those_of_a_fresh_list_soon_
     busy.spawn(hand.clone().insist(maps.clone(), "shop"));
     block_in_place(|| plane.save(&saved)).unwrap();
     busy.shutdown().await;
-    let hand = Hand::of(&plane).await;
+    let hand = Hand::of(plane.kubeconfig()).await;
     hand.put(&maps, "shop", "first-0", "blue").await;
     hand.delete(&maps, "mall", "first-1").await;
     agree(&scenes, &hand, 79).await;
@@ -85,13 +85,13 @@ async fn whatever_happens_to_the_server_the_rows_are_those_of_a_fresh_list_soon_
     hand.delete(&maps, "shop", "first-2").await;
     agree(&scenes, &hand, 137).await;
     block_in_place(|| plane.restart(History::Saved(&saved))).unwrap();
-    let hand = Hand::of(&plane).await;
+    let hand = Hand::of(plane.kubeconfig()).await;
     agree(&scenes, &hand, 80).await;
     hand.put(&maps, "shop", "first-0", "green").await;
     agree(&scenes, &hand, 80).await;
 
     block_in_place(|| plane.restart(History::Empty)).unwrap();
-    let hand = Hand::of(&plane).await;
+    let hand = Hand::of(plane.kubeconfig()).await;
     furnish(&hand, "third").await;
     hand.delete(&maps, "mall", "third-1").await;
     agree(&scenes, &hand, 59).await;

@@ -2,10 +2,9 @@
 
 use std::{collections::BTreeSet, fs};
 
-use e2e::cluster;
+use e2e::{cluster, servers};
 use kollect_collect::{AtLeast, Catalogue, Content, ListError, Question, Resource};
 use kollect_inventory::Sweep;
-use kollect_testenv::ControlPlane;
 use serde_json::{Value, json};
 
 use super::support::{all, client, definition, names, resource};
@@ -33,8 +32,8 @@ fn config_maps(label: &str, namespaces: &[String], each: usize) -> String {
 }
 
 /// The version that the server is at.
-fn version_now(cluster: &ControlPlane) -> u64 {
-    let raw = cluster.kubectl(["get", "--raw", "/api/v1/configmaps?limit=1"]).stdout();
+fn version_now(kubectl: impl Fn(&[&str]) -> String) -> u64 {
+    let raw = kubectl(&["get", "--raw", "/api/v1/configmaps?limit=1"]);
     let list: Value = serde_json::from_str(&raw).unwrap_or_default();
     list["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok()).unwrap_or(0)
 }
@@ -53,7 +52,7 @@ async fn pages_give_each_object_once_and_the_version_of_the_list() {
         .collect();
     let expected: Vec<_> = expected.into_iter().collect();
 
-    let before = version_now(cluster);
+    let before = version_now(|arguments| cluster.kubectl(arguments).stdout());
     let everywhere = Question { label_selector: "test=pages", ..Question::all(&maps) };
     let before_text = before.to_string();
     // The cache has everything once it has answered for the version before.
@@ -65,7 +64,7 @@ async fn pages_give_each_object_once_and_the_version_of_the_list() {
             assert_eq!((listed.items, listed.sweep), (1200, Sweep::Yes));
             let version: u64 = listed.resource_version.parse().unwrap();
             assert!(version >= before, "{version} {before}");
-            assert!(version <= version_now(cluster));
+            assert!(version <= version_now(|arguments| cluster.kubectl(arguments).stdout()));
             assert!(listed.bytes > 1200 * 200);
             assert_eq!(items[0]["data"]["text"], "a \"quoted\" } and ] and \\ text");
         }
@@ -90,41 +89,45 @@ async fn pages_give_each_object_once_and_the_version_of_the_list() {
 
 #[tokio::test]
 async fn a_version_that_the_server_has_not_reached_is_given_up() {
-    let Some(cluster) = cluster() else { return };
-    let client = client(cluster.kubeconfig()).await;
-    let roles = resource(&client, "rbac.authorization.k8s.io v1 ClusterRole").await;
-    let ahead = (version_now(cluster) + 1_000_000).to_string();
-    let question = Question { at_least: AtLeast::Version(&ahead), ..Question::all(&roles) };
-    let (listed, items) = all(&client, question).await.unwrap();
-    assert!(!items.is_empty());
-    assert!(listed.resource_version.parse::<u64>().unwrap() < ahead.parse().unwrap());
+    for cluster in servers() {
+        let client = client(cluster.kubeconfig()).await;
+        let namespaces = resource(&client, "- v1 Namespace").await;
+        let ahead =
+            (version_now(|arguments| cluster.kubectl(arguments).stdout()) + 1_000_000).to_string();
+        let question =
+            Question { at_least: AtLeast::Version(&ahead), ..Question::all(&namespaces) };
+        let (listed, items) = all(&client, question).await.unwrap();
+        assert!(!items.is_empty());
+        assert!(listed.resource_version.parse::<u64>().unwrap() < ahead.parse().unwrap());
+    }
 }
 
 #[tokio::test]
 async fn custom_resources_are_listed_though_their_metadata_comes_last() {
-    let Some(cluster) = cluster() else { return };
-    let namespace = cluster.namespace("custom");
-    let name = "parcels.list.kollect.test";
-    cluster.apply(&definition(name, "Parcel", "Namespaced", &["v1"]));
-    cluster.established(&[name]);
-    let client = client(cluster.kubeconfig()).await;
-    let parcels = resource(&client, "list.kollect.test v1 Parcel").await;
-    let question = Question { namespace: Some(&namespace), page: 2, ..Question::all(&parcels) };
-    let (listed, _) = all(&client, question).await.unwrap();
-    assert_eq!(listed.items, 0);
-    for number in 0..5 {
-        cluster.apply(&format!(
-            "{{apiVersion: list.kollect.test/v1, kind: Parcel, \
+    for cluster in servers() {
+        let namespace = cluster.namespace("custom");
+        let name = "parcels.list.kollect.test";
+        cluster.apply(&definition(name, "Parcel", "Namespaced", &["v1"]));
+        cluster.established(&[name]);
+        let client = client(cluster.kubeconfig()).await;
+        let parcels = resource(&client, "list.kollect.test v1 Parcel").await;
+        let question = Question { namespace: Some(&namespace), page: 2, ..Question::all(&parcels) };
+        let (listed, _) = all(&client, question).await.unwrap();
+        assert_eq!(listed.items, 0);
+        for number in 0..5 {
+            cluster.apply(&format!(
+                "{{apiVersion: list.kollect.test/v1, kind: Parcel, \
               metadata: {{name: p{number}, namespace: {namespace}}}, spec: {{items: [{{n: 1}}]}}}}"
-        ));
-    }
-    let now = version_now(cluster).to_string();
-    for at_least in [AtLeast::Now, AtLeast::Version(&now), AtLeast::Cached] {
-        let (listed, items) = all(&client, Question { at_least, ..question }).await.unwrap();
-        let expected: Vec<_> = (0..5).map(|number| format!("{namespace}/p{number}")).collect();
-        assert_eq!(names(&items), expected);
-        assert!(listed.resource_version.parse::<u64>().is_ok(), "{listed:?}");
-        assert_eq!(items[0]["kind"], "Parcel");
+            ));
+        }
+        let now = version_now(|arguments| cluster.kubectl(arguments).stdout()).to_string();
+        for at_least in [AtLeast::Now, AtLeast::Version(&now), AtLeast::Cached] {
+            let (listed, items) = all(&client, Question { at_least, ..question }).await.unwrap();
+            let expected: Vec<_> = (0..5).map(|number| format!("{namespace}/p{number}")).collect();
+            assert_eq!(names(&items), expected);
+            assert!(listed.resource_version.parse::<u64>().is_ok(), "{listed:?}");
+            assert_eq!(items[0]["kind"], "Parcel");
+        }
     }
 }
 
@@ -181,18 +184,19 @@ async fn who_is_not_known_is_told_so() {
 
 #[tokio::test]
 async fn a_resource_that_is_gone_is_not_served() {
-    let Some(cluster) = cluster() else { return };
-    let client = client(cluster.kubeconfig()).await;
-    let deployments = resource(&client, "apps v1 Deployment").await;
-    for gone in [
-        Resource { plural: "gadgets".to_owned(), ..deployments.clone() },
-        Resource { version: "v1beta1".to_owned(), ..deployments.clone() },
-        Resource { group: "nowhere.example".to_owned(), ..deployments.clone() },
-    ] {
-        let error = all(&client, Question::all(&gone)).await.unwrap_err();
-        assert!(matches!(error, ListError::NotServed { .. }), "{error:?}");
+    for cluster in servers() {
+        let client = client(cluster.kubeconfig()).await;
+        let deployments = resource(&client, "apps v1 Deployment").await;
+        for gone in [
+            Resource { plural: "gadgets".to_owned(), ..deployments.clone() },
+            Resource { version: "v1beta1".to_owned(), ..deployments.clone() },
+            Resource { group: "nowhere.example".to_owned(), ..deployments.clone() },
+        ] {
+            let error = all(&client, Question::all(&gone)).await.unwrap_err();
+            assert!(matches!(error, ListError::NotServed { .. }), "{error:?}");
+        }
+        let selector = Question { label_selector: "a in (", ..Question::all(&deployments) };
+        let error = all(&client, selector).await.unwrap_err();
+        assert!(matches!(error, ListError::Server { code: 400, .. }), "{error:?}");
     }
-    let selector = Question { label_selector: "a in (", ..Question::all(&deployments) };
-    let error = all(&client, selector).await.unwrap_err();
-    assert!(matches!(error, ListError::Server { code: 400, .. }), "{error:?}");
 }

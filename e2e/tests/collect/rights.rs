@@ -17,7 +17,7 @@ const READS: [&str; 3] = ["get", "list", "watch"];
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_read_two_namespaces_reads_these_and_rights_may_come_and_go() {
     let Some(cluster) = cluster() else { return };
-    let hand = Hand::of(cluster).await;
+    let hand = Hand::of(cluster.kubeconfig()).await;
     let maps = Sort::config_maps();
     let user = "two-user";
     let config = cluster.user(user, &[]).unwrap();
@@ -75,7 +75,7 @@ async fn who_may_read_two_namespaces_reads_these_and_rights_may_come_and_go() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tenant_who_may_know_nothing_else_collects_from_its_own_namespaces() {
     let Some(cluster) = cluster() else { return };
-    let hand = Hand::of(cluster).await;
+    let hand = Hand::of(cluster.kubeconfig()).await;
     let maps = Sort::config_maps();
     let user = "tenant-user";
     let config = cluster.user(user, &[]).unwrap();

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use e2e::cluster;
+use e2e::servers;
 use kollect_collect::{AtLeast, Event, Listener, Offers, Pace, Question, Resource, Watch};
 use serde_json::Value;
 use tokio::{
@@ -82,62 +82,63 @@ async fn paints(
 
 #[tokio::test]
 async fn a_watch_tells_what_is_there_and_what_changes_and_survives_its_end() {
-    let Some(cluster) = cluster() else { return };
-    let namespace = cluster.namespace("watched");
-    let name = "crates.watch.kollect.test";
-    cluster.apply(&definition(name, "Crate", "Namespaced", &["v1"]));
-    cluster.established(&[name]);
-    let client = client(cluster.kubeconfig()).await;
-    // Whether a server offers to list by the watch itself may depend on how new
-    // the list is to be.
-    for (kind, at_least) in
-        [("- v1 ConfigMap", AtLeast::Cached), ("watch.kollect.test v1 Crate", AtLeast::Now)]
-    {
-        let resource = resource(&client, kind).await;
-        let put = |name: &str, value: &str| {
-            cluster.apply(&object(&resource, &namespace, name, value));
-        };
-        let delete = |name: &str| {
-            let full = resource.full_name();
-            cluster.kubectl(["delete", &full, name, "-n", &namespace]).stdout();
-        };
-        put("first", "red");
-        let question = Question {
-            namespace: Some(&namespace),
-            field_selector: "metadata.name!=kube-root-ca.crt",
-            at_least,
-            ..Question::all(&resource)
-        };
-        // Every stream lasts for two seconds, so that several end on the way.
-        let two = Duration::from_secs(2);
-        let pace = Pace { session: (two, two), healthy_after: two / 2, ..Pace::default() };
-        let (picture, mut seen) = watch::channel(Picture::default());
-        let offers = Offers::default();
-        let watch = Watch::new(client.clone(), question, offers.clone(), pace);
-        paints(watch, picture, async {
-            seen.wait_for(|picture| picture.is(&[("first", "red")])).await.unwrap();
-            put("second", "red");
-            put("first", "blue");
-            let both = [("first", "blue"), ("second", "red")];
-            seen.wait_for(|picture| picture.is(&both)).await.unwrap();
-            let begun = Instant::now();
-            for number in 0.. {
-                let value = format!("n{number}");
-                put("second", &value);
-                let changed = [("first", "blue"), ("second", value.as_str())];
-                seen.wait_for(|picture| picture.is(&changed)).await.unwrap();
-                if begun.elapsed() > 3 * two {
-                    break;
+    for cluster in servers() {
+        let namespace = cluster.namespace("watched");
+        let name = "crates.watch.kollect.test";
+        cluster.apply(&definition(name, "Crate", "Namespaced", &["v1"]));
+        cluster.established(&[name]);
+        let client = client(cluster.kubeconfig()).await;
+        // Whether a server offers to list by the watch itself may depend on how new
+        // the list is to be.
+        for (kind, at_least) in
+            [("- v1 ConfigMap", AtLeast::Cached), ("watch.kollect.test v1 Crate", AtLeast::Now)]
+        {
+            let resource = resource(&client, kind).await;
+            let put = |name: &str, value: &str| {
+                cluster.apply(&object(&resource, &namespace, name, value));
+            };
+            let delete = |name: &str| {
+                let full = resource.full_name();
+                cluster.kubectl(["delete", &full, name, "-n", &namespace]).stdout();
+            };
+            put("first", "red");
+            let question = Question {
+                namespace: Some(&namespace),
+                field_selector: "metadata.name!=kube-root-ca.crt",
+                at_least,
+                ..Question::all(&resource)
+            };
+            // Every stream lasts for two seconds, so that several end on the way.
+            let two = Duration::from_secs(2);
+            let pace = Pace { session: (two, two), healthy_after: two / 2, ..Pace::default() };
+            let (picture, mut seen) = watch::channel(Picture::default());
+            let offers = Offers::default();
+            let watch = Watch::new(client.clone(), question, offers.clone(), pace);
+            paints(watch, picture, async {
+                seen.wait_for(|picture| picture.is(&[("first", "red")])).await.unwrap();
+                put("second", "red");
+                put("first", "blue");
+                let both = [("first", "blue"), ("second", "red")];
+                seen.wait_for(|picture| picture.is(&both)).await.unwrap();
+                let begun = Instant::now();
+                for number in 0.. {
+                    let value = format!("n{number}");
+                    put("second", &value);
+                    let changed = [("first", "blue"), ("second", value.as_str())];
+                    seen.wait_for(|picture| picture.is(&changed)).await.unwrap();
+                    if begun.elapsed() > 3 * two {
+                        break;
+                    }
                 }
-            }
-            put("second", "red");
-            delete("first");
-            put("third", "green");
-            let rest = [("second", "red"), ("third", "green")];
-            seen.wait_for(|picture| picture.is(&rest)).await.unwrap();
-            let lists = seen.borrow().lists;
-            assert_eq!(lists, 1, "a stream that ends is gone on with");
-        })
-        .await;
+                put("second", "red");
+                delete("first");
+                put("third", "green");
+                let rest = [("second", "red"), ("third", "green")];
+                seen.wait_for(|picture| picture.is(&rest)).await.unwrap();
+                let lists = seen.borrow().lists;
+                assert_eq!(lists, 1, "a stream that ends is gone on with");
+            })
+            .await;
+        }
     }
 }

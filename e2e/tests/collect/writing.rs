@@ -1,8 +1,7 @@
 //! Whoever writes to the server while it is watched.
 
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{fmt, future::Future, path::Path, sync::Arc, time::Duration};
 
-use kollect_testenv::ControlPlane;
 use kube::{
     Api, Client,
     api::{DeleteParams, Patch, PatchParams, PostParams},
@@ -63,8 +62,8 @@ pub(super) struct Hand {
 }
 
 impl Hand {
-    pub(super) async fn of(plane: &ControlPlane) -> Self {
-        Self { client: client(plane.kubeconfig()).await }
+    pub(super) async fn of(kubeconfig: &Path) -> Self {
+        Self { client: client(kubeconfig).await }
     }
 
     fn api(&self, sort: &Sort, namespace: &str) -> Api<DynamicObject> {

@@ -53,9 +53,12 @@ pub(super) fn inherit(
     let generation = if same { generation } else { generation + 1 };
     let metadata = fields.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
     let Value::Object(metadata) = metadata else { return };
-    let uid = old("uid").unwrap_or_else(|| Value::from(Dice::new(!stamp.version).uid()));
+    let uid = old("uid").unwrap_or_else(|| Value::from(uid(stamp.version)));
     metadata.insert("uid".to_owned(), uid);
-    let born = old("creationTimestamp").unwrap_or_else(|| Value::from(stamp.time.clone()));
+    // Of what is put by hand, as a dump of another cluster, the age is kept.
+    let given = metadata.get("creationTimestamp").filter(|time| time.is_string()).cloned();
+    let born = old("creationTimestamp").or(given);
+    let born = born.unwrap_or_else(|| Value::from(stamp.time.clone()));
     metadata.insert("creationTimestamp".to_owned(), born);
     for name in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
         match old(name) {
@@ -68,6 +71,11 @@ pub(super) fn inherit(
     } else {
         metadata.remove("generation");
     }
+}
+
+/// The identity of an object that is made at a version.
+pub(crate) fn uid(version: u64) -> String {
+    Dice::new(!version).uid()
 }
 
 /// Whether two states differ in nothing that counts for the generation.

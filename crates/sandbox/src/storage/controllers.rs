@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Inner,
+    definitions::DEFINITIONS,
     write::{Mode, Propagation, is_namespace},
 };
 use crate::{
@@ -15,8 +16,6 @@ use crate::{
     definition::Served,
     object::{Key, Object},
 };
-
-const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
 
 impl Inner {
     /// Follows a new state of an object.
@@ -57,6 +56,8 @@ impl Inner {
     pub(super) fn after_mark(&mut self, served: &Served, key: &Key) {
         if is_namespace(served) {
             self.empty(&key.1);
+        } else if served.is_of(DEFINITIONS.0, DEFINITIONS.1) {
+            self.clear_definition(key);
         }
     }
 
@@ -64,11 +65,9 @@ impl Inner {
     pub(super) fn after_remove(&mut self, group: &str, plural: &str, object: &Object) {
         let fields = object.fields();
         if (group, plural) == DEFINITIONS {
-            let (kinds, group, plural) = crd::kinds(&Value::Object(fields.clone()));
-            for (definition, _) in kinds {
-                self.undefine(&group, &definition.version, &plural);
-            }
+            self.undefine_all(&Value::Object(fields.clone()));
         }
+        self.finish_definition(group, plural);
         let uid = text(&fields, "uid").to_owned();
         for (served, key) in self.dependents(&uid) {
             self.retire(&served, &key, Propagation::Follow, Mode::Real);
@@ -79,13 +78,13 @@ impl Inner {
         }
     }
 
-    /// Whether a namespace still holds something.
+    /// Whether a namespace still holds something, or a definition has objects.
     pub(super) fn is_full(&self, served: &Served, key: &Key) -> bool {
-        is_namespace(served)
-            && self
-                .resources
-                .values()
-                .any(|resource| resource.objects.keys().any(|(namespace, _)| *namespace == key.1))
+        self.is_used(served, key)
+            || (is_namespace(served)
+                && self.resources.values().any(|resource| {
+                    resource.objects.keys().any(|(namespace, _)| *namespace == key.1)
+                }))
     }
 
     fn is_ending(&self, namespace: &str) -> bool {

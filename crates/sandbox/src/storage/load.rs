@@ -1,14 +1,17 @@
 //! Synthetic objects and their changes.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{
     Inner, Store, StoreError, namespace as namespace_object,
-    resource::{Event, Item, Resource, Synthetic},
+    resource::{Event, Resource, Synthetic},
 };
 use crate::{
     definition::Served,
-    synthetic::{Dice, Recipe},
+    synthetic::{Changes, Dice, Recipe},
 };
 
 impl Store {
@@ -21,13 +24,13 @@ impl Store {
         self.lock().synthesize((group, plural), count, bytes_each)
     }
 
-    pub(crate) fn set_rate(&self, group: &str, plural: &str, per_second: f64) -> bool {
+    pub(crate) fn set_changes(&self, group: &str, plural: &str, changes: Changes) -> bool {
         let mut inner = self.lock();
         let resource = inner.resources.get_mut(&(group.to_owned(), plural.to_owned()));
         let Some(synthetic) = resource.and_then(|resource| resource.synthetic.as_mut()) else {
             return false;
         };
-        synthetic.per_second = per_second.max(0.0);
+        synthetic.changes = changes;
         true
     }
 
@@ -38,11 +41,12 @@ impl Store {
         let mut any = false;
         for resource in inner.resources.values_mut() {
             let Some(synthetic) = &mut resource.synthetic else { continue };
-            any |= synthetic.per_second > 0.0;
-            synthetic.due += synthetic.per_second * seconds;
+            let per_second = synthetic.changes.per_second.max(0.0);
+            any |= per_second > 0.0;
+            synthetic.due += per_second * seconds;
             while resource.synthetic.as_ref().is_some_and(|synthetic| synthetic.due >= 1.0) {
                 inner.version += 1;
-                modify_any(resource, inner.version, inner.window);
+                change_any(resource, inner.version, inner.window);
             }
         }
         any
@@ -77,23 +81,65 @@ impl Inner {
             resource.objects = old.objects;
         }
         let recipe = Arc::new(recipe);
-        resource.synthetic = Some(Synthetic { recipe, versions, per_second: 0.0, due: 0.0 });
+        resource.synthetic = Some(Synthetic {
+            recipe,
+            versions,
+            gone: BTreeSet::new(),
+            born: BTreeMap::new(),
+            changes: Changes::default(),
+            due: 0.0,
+        });
         resource.forget_before(self.version);
         self.resources.insert(key, resource);
         Ok(())
     }
 }
 
-/// Changes one of the synthetic objects, scattered over all of them.
-fn modify_any(resource: &mut Resource, version: u64, window: usize) {
+/// Changes one of the synthetic objects, scattered over all of them, or makes
+/// one that was gone, or lets one go.
+fn change_any(resource: &mut Resource, version: u64, window: usize) {
     let Some(synthetic) = &mut resource.synthetic else { return };
     synthetic.due -= 1.0;
-    let drawn = Dice::new(version).below(synthetic.versions.len() as u64);
-    let index = usize::try_from(drawn).unwrap_or_default();
-    let Some(current) = synthetic.versions.get_mut(index) else { return };
-    let previous = std::mem::replace(current, version);
-    let item = |version| Item::Synthetic { recipe: Arc::clone(&synthetic.recipe), index, version };
-    let event =
-        Event { version, previous: Some(item(previous)), item: item(version), deleted: false };
+    let mut dice = Dice::new(version);
+    let share = dice.below(100);
+    let Changes { per_cent_new, per_cent_gone, .. } = synthetic.changes;
+    let drawn = usize::try_from(dice.below(synthetic.versions.len() as u64)).unwrap_or_default();
+    let event = if share < per_cent_new
+        && let Some(index) = next(&synthetic.gone, drawn)
+    {
+        synthetic.gone.remove(&index);
+        synthetic.born.insert(index, version);
+        let item = synthetic.item(index, version);
+        set(&mut synthetic.versions, index, version);
+        Event { version, previous: None, item, deleted: false }
+    } else {
+        let Some(index) = there(&synthetic.versions, drawn) else { return };
+        let before = synthetic.versions.get(index).copied().unwrap_or_default();
+        let (previous, item) = (synthetic.item(index, before), synthetic.item(index, version));
+        // Of those that are to be new some may have found nothing to replace.
+        let deleted = (per_cent_new..per_cent_new + per_cent_gone).contains(&share);
+        if deleted {
+            synthetic.gone.insert(index);
+        }
+        set(&mut synthetic.versions, index, if deleted { 0 } else { version });
+        Event { version, previous: Some(previous), item, deleted }
+    };
     resource.record(event, window);
+}
+
+fn set(versions: &mut [u64], index: usize, version: u64) {
+    if let Some(known) = versions.get_mut(index) {
+        *known = version;
+    }
+}
+
+/// The first that is gone from a number on, or from the beginning.
+fn next(gone: &BTreeSet<usize>, from: usize) -> Option<usize> {
+    gone.range(from..).next().or_else(|| gone.first()).copied()
+}
+
+/// The first that is there from a number on, or from the beginning.
+fn there(versions: &[u64], from: usize) -> Option<usize> {
+    let is_there = |index: &usize| versions.get(*index).is_some_and(|version| *version > 0);
+    (from..versions.len()).find(is_there).or_else(|| (0..from).find(is_there))
 }

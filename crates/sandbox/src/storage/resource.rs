@@ -1,7 +1,7 @@
 //! One resource: what there is now, and how it came to be.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     iter::Peekable,
     ops::Bound,
     sync::Arc,
@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::{
     object::{Key, Object},
-    synthetic::Recipe,
+    synthetic::{Changes, Recipe},
 };
 
 /// Events are kept for watches that are open, even if new ones may no longer
@@ -22,14 +22,16 @@ const RETAINED: usize = 10_000;
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     Stored(Arc<Object>),
-    Synthetic { recipe: Arc<Recipe>, index: usize, version: u64 },
+    Synthetic { recipe: Arc<Recipe>, index: usize, version: u64, born: u64 },
 }
 
 impl Item {
     pub(crate) fn object(&self) -> Arc<Object> {
         match self {
             Self::Stored(object) => Arc::clone(object),
-            Self::Synthetic { recipe, index, version } => Arc::new(recipe.object(*index, *version)),
+            Self::Synthetic { recipe, index, version, born } => {
+                Arc::new(recipe.object(*index, *version, *born))
+            }
         }
     }
 
@@ -67,20 +69,27 @@ pub(crate) struct Resource {
 #[derive(Debug)]
 pub(crate) struct Synthetic {
     pub(crate) recipe: Arc<Recipe>,
-    /// Of each object, in the order of keys.
+    /// Of each object, in the order of keys; zero of those that are gone.
     pub(crate) versions: Vec<u64>,
-    pub(crate) per_second: f64,
+    /// Those that are gone, and may come back as others of the same name.
+    pub(crate) gone: BTreeSet<usize>,
+    /// When those were made that have come back; the others were from the start.
+    pub(crate) born: BTreeMap<usize, u64>,
+    pub(crate) changes: Changes,
     /// Parts of an event that are due.
     pub(crate) due: f64,
 }
 
 impl Synthetic {
     fn items(&self, from: usize) -> impl Iterator<Item = Item> {
-        self.versions.iter().enumerate().skip(from).map(|(index, version)| Item::Synthetic {
-            recipe: Arc::clone(&self.recipe),
-            index,
-            version: *version,
-        })
+        let all = self.versions.iter().enumerate().skip(from);
+        all.filter(|(_, version)| **version > 0).map(|(index, version)| self.item(index, *version))
+    }
+
+    /// A state of one of them.
+    pub(crate) fn item(&self, index: usize, version: u64) -> Item {
+        let born = self.born.get(&index).copied().unwrap_or_default();
+        Item::Synthetic { recipe: Arc::clone(&self.recipe), index, version, born }
     }
 }
 
@@ -182,7 +191,8 @@ impl Resource {
                 Some(namespace) => synthetic.recipe.position((&format!("{namespace}\0"), "")),
                 None => synthetic.recipe.count,
             };
-            end.saturating_sub(synthetic.recipe.position((&from.0, &from.1)))
+            let begin = synthetic.recipe.position((&from.0, &from.1)).min(end);
+            end - begin - synthetic.gone.range(begin..end).count()
         });
         stored + synthetic
     }

@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 use super::{
     Inner, Store, StoreError,
     admit::{self, Stamp},
+    definitions::DEFINITIONS,
+    events,
     resource::{Event, Item, Resource},
 };
 use crate::{
@@ -61,10 +63,16 @@ impl Store {
             let text = format!("{} is a synthetic object, and cannot be written", key.1);
             return Err(Status::bad_request(text));
         }
-        let known = known.map(|item| Value::Object(item.object().fields()));
+        let known = known.map(|item| Value::Object(events::shown(served, item.object().fields())));
         let stamp = inner.stamp();
         match change(known.as_ref(), &stamp)? {
-            Next::Put(Value::Object(fields)) => inner.replace(served, key, fields, mode),
+            Next::Put(Value::Object(mut fields)) => {
+                // When an object was made is for the server to say.
+                if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+                    metadata.remove("creationTimestamp");
+                }
+                inner.replace(served, key, fields, mode)
+            }
             Next::Put(_) => Err(Status::bad_request("an object is a map")),
             Next::Delete(propagation) => inner
                 .retire(served, key, propagation, mode)
@@ -127,6 +135,7 @@ impl Inner {
         let known = known.map(|item| item.object());
         let version = known.as_ref().map_or(0, |known| known.version);
         let known = known.map(|known| known.fields());
+        fields = events::kept(served, fields);
         admit::inherit(&mut fields, known.as_ref(), &self.stamp(), &served.about);
         Arc::new(Object::new(key.clone(), version, fields, served.built_in))
     }
@@ -140,7 +149,8 @@ impl Inner {
     ) -> Result<Arc<Object>, StoreError> {
         let stamp = self.stamp();
         let definition = &served.definition;
-        let resource_key = (definition.group.clone(), definition.plural.clone());
+        let resource_key = events::place(&definition.group, &definition.plural);
+        fields = events::kept(served, fields);
         let resource = self.resources.entry(resource_key).or_insert_with(Resource::new);
         let previous = resource.get(&key);
         if let Some(Item::Synthetic { .. }) = previous {
@@ -201,7 +211,7 @@ impl Inner {
     fn mark(&mut self, served: &Served, key: &Key, fields: &mut Map<String, Value>) -> Arc<Object> {
         let stamp = self.stamp();
         if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-            metadata.insert("deletionTimestamp".to_owned(), Value::from(stamp.time));
+            metadata.insert("deletionTimestamp".to_owned(), Value::from(stamp.time.clone()));
             metadata.insert("deletionGracePeriodSeconds".to_owned(), Value::from(0));
             if let Some(generation) = metadata.get("generation").and_then(Value::as_u64) {
                 metadata.insert("generation".to_owned(), Value::from(generation + 1));
@@ -212,12 +222,19 @@ impl Inner {
         {
             status.insert("phase".to_owned(), Value::from("Terminating"));
         }
+        if served.is_of(DEFINITIONS.0, DEFINITIONS.1) {
+            let mut crd = Value::Object(std::mem::take(fields));
+            Self::note_ending(&mut crd, &stamp.time);
+            if let Value::Object(noted) = crd {
+                *fields = noted;
+            }
+        }
         self.version = stamp.version;
         let version = stamp.version;
         let fresh = Object::new(key.clone(), version, fields.clone(), served.built_in);
         let fresh = Arc::new(fresh);
         let definition = &served.definition;
-        let resource_key = (definition.group.clone(), definition.plural.clone());
+        let resource_key = events::place(&definition.group, &definition.plural);
         let resource = self.resources.entry(resource_key).or_insert_with(Resource::new);
         let previous = resource.objects.insert(key.clone(), Arc::clone(&fresh));
         let previous = previous.map(Item::Stored);
@@ -228,7 +245,7 @@ impl Inner {
 
     /// Removes an object at once.
     pub(super) fn remove(&mut self, group: &str, plural: &str, key: &Key) -> bool {
-        let resource = self.resources.get_mut(&(group.to_owned(), plural.to_owned()));
+        let resource = self.resources.get_mut(&events::place(group, plural));
         let Some(resource) = resource else { return false };
         let Entry::Occupied(found) = resource.objects.entry(key.clone()) else { return false };
         let object = found.remove();

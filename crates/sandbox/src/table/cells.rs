@@ -1,11 +1,16 @@
 //! What stands in the columns of built-in kinds.
 
 mod network;
+mod policy;
 
 use serde_json::{Value, json};
 
-use self::network::{endpoints, ingress, service};
+use self::{
+    network::{endpoints, ingress, service, slice},
+    policy::{autoscaler, budget, quota},
+};
 use super::age;
+use crate::selector::{pairs, written};
 
 /// One cell of an object, by its kind and the name of the column.
 pub(super) fn cell(object: &Value, kind: &str, column: &str, now: i64) -> Value {
@@ -19,7 +24,7 @@ pub(super) fn cell(object: &Value, kind: &str, column: &str, now: i64) -> Value 
         ("Service" | "ReplicationController", "Selector") => {
             or_none(pairs(object.pointer("/spec/selector")))
         }
-        (_, "Selector") => or_none(selector(object.pointer("/spec/selector"))),
+        (_, "Selector") => or_none(selected(object, "/spec/selector")),
         ("ConfigMap", "Data") => {
             json!((size(object, "/data") + size(object, "/binaryData")).to_string())
         }
@@ -36,9 +41,17 @@ pub(super) fn cell(object: &Value, kind: &str, column: &str, now: i64) -> Value 
         ) => replicas(object, kind, column),
         ("Job" | "CronJob", _) => job(object, column, now),
         ("Lease", "Holder") => said("/spec/holderIdentity"),
-        ("NetworkPolicy", "Pod-Selector") => or_none(selector(object.pointer("/spec/podSelector"))),
+        ("NetworkPolicy", "Pod-Selector") => or_none(selected(object, "/spec/podSelector")),
         ("Ingress" | "IngressClass", _) => ingress(object, column),
         ("Endpoints", "Endpoints") => json!(endpoints(object)),
+        ("EndpointSlice", _) => slice(object, column),
+        ("HorizontalPodAutoscaler", _) => autoscaler(object, column),
+        ("PodDisruptionBudget", _) => budget(object, column),
+        ("ResourceQuota", _) => json!(quota(object, column)),
+        ("PodTemplate", "Pod Labels") => {
+            or_none(pairs(object.pointer("/template/metadata/labels")))
+        }
+        ("StorageClass" | "PriorityClass" | "ControllerRevision", _) => class(object, column),
         ("RoleBinding" | "ClusterRoleBinding", _) => binding(object, column),
         ("PersistentVolume" | "PersistentVolumeClaim", _) => volume(object, kind, column),
         _ => Value::Null,
@@ -107,36 +120,15 @@ fn joined<'a>(texts: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn containers(object: &Value, field: &str) -> String {
-    let inner = "spec/template/spec/containers";
-    let places = [format!("/{inner}"), format!("/spec/jobTemplate/{inner}")];
+    let inner = "/template/spec/containers";
+    let places =
+        [inner.to_owned(), format!("/spec{inner}"), format!("/spec/jobTemplate/spec{inner}")];
     let found = places.iter().flat_map(|path| list(object, path));
     joined(found.filter_map(|container| container.get(field)?.as_str()))
 }
 
-fn pairs(labels: Option<&Value>) -> String {
-    let labels = labels.and_then(Value::as_object).into_iter().flatten();
-    let mut pairs: Vec<String> = labels
-        .map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default()))
-        .collect();
-    pairs.sort();
-    pairs.join(",")
-}
-
-fn selector(selector: Option<&Value>) -> String {
-    let Some(selector) = selector else { return String::new() };
-    let equal = pairs(selector.get("matchLabels"));
-    let mut all: Vec<String> = Some(equal).into_iter().filter(|text| !text.is_empty()).collect();
-    for expression in list(selector, "/matchExpressions") {
-        let key = plain(expression, "/key");
-        let values = joined(list(expression, "/values").filter_map(Value::as_str));
-        all.push(match plain(expression, "/operator") {
-            "In" => format!("{key} in ({values})"),
-            "NotIn" => format!("{key} notin ({values})"),
-            "DoesNotExist" => format!("!{key}"),
-            _ => key.to_owned(),
-        });
-    }
-    all.join(",")
+fn selected(object: &Value, path: &str) -> String {
+    object.pointer(path).map(written).unwrap_or_default()
 }
 
 fn pod(object: &Value, column: &str) -> Value {
@@ -302,6 +294,9 @@ fn binding(object: &Value, column: &str) -> Value {
 fn volume(object: &Value, kind: &str, column: &str) -> Value {
     let is_claim = kind == "PersistentVolumeClaim";
     match column {
+        "Status" if !plain(object, "/metadata/deletionTimestamp").is_empty() => {
+            json!("Terminating")
+        }
         "Status" => text(object, "/status/phase"),
         "Volume" => text(object, "/spec/volumeName"),
         "Capacity" if is_claim => text(object, "/status/capacity/storage"),
@@ -329,6 +324,28 @@ fn volume(object: &Value, kind: &str, column: &str) -> Value {
             "" => json!("<unset>"),
             mode => json!(mode),
         },
+        _ => Value::Null,
+    }
+}
+
+fn class(object: &Value, column: &str) -> Value {
+    let flag = |path: &str| json!(object.pointer(path) == Some(&json!(true)));
+    match column {
+        "Provisioner" => text(object, "/provisioner"),
+        "ReclaimPolicy" => text(object, "/reclaimPolicy"),
+        "VolumeBindingMode" => text(object, "/volumeBindingMode"),
+        "AllowVolumeExpansion" => flag("/allowVolumeExpansion"),
+        "Value" => json!(count(object, "/value")),
+        "Global-Default" => flag("/globalDefault"),
+        "PreemptionPolicy" => text(object, "/preemptionPolicy"),
+        "Controller" => {
+            let owner = object.pointer("/metadata/ownerReferences/0").unwrap_or(&Value::Null);
+            match plain(owner, "/name") {
+                "" => json!("<none>"),
+                name => json!(format!("{}/{name}", plain(owner, "/kind").to_lowercase())),
+            }
+        }
+        "Revision" => json!(count(object, "/revision")),
         _ => Value::Null,
     }
 }

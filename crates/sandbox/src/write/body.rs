@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Asked, text};
-use crate::status::Status;
+use crate::{decode, status::Status};
 
 /// A change of a part of an object.
 pub(super) enum Patch {
@@ -15,11 +15,7 @@ pub(super) enum Patch {
 
 /// Reads a whole object of the kind that was asked for.
 pub(super) fn read_object(asked: &Asked<'_>) -> Result<Value, Status> {
-    let media_type = media_type(asked);
-    if !matches!(media_type.as_str(), "" | "application/json") {
-        return Err(Status::unsupported_media_type("application/json"));
-    }
-    let object = parse(asked.body)?;
+    let object = decode::object(asked.request, asked.body, asked.served)?;
     let definition = &asked.served.definition;
     let (kind, version) = (text(&object, "/kind"), text(&object, "/apiVersion"));
     if kind.is_empty() {
@@ -44,13 +40,12 @@ pub(super) fn read_object(asked: &Asked<'_>) -> Result<Value, Status> {
 
 /// Reads a change, of which there are four kinds.
 pub(super) fn read_patch(asked: &Asked<'_>) -> Result<Patch, Status> {
-    let read = |wrap: fn(Value) -> Patch| parse(asked.body).map(wrap);
-    match media_type(asked).as_str() {
+    let read = |wrap: fn(Value) -> Patch| decode::json(asked.body).map(wrap);
+    match decode::media_type(asked.request).as_str() {
         "application/json-patch+json" => read(Patch::Json),
         "application/merge-patch+json" => read(Patch::Merge),
         "application/strategic-merge-patch+json" if asked.served.built_in => read(Patch::Strategic),
-        // JSON is YAML, and what clients send.
-        "application/apply-patch+yaml" => read(Patch::Apply),
+        "application/apply-patch+yaml" => decode::yaml(asked.body).map(Patch::Apply),
         _ if asked.served.built_in => Err(Status::unsupported_media_type(
             "application/json-patch+json, application/merge-patch+json, \
              application/strategic-merge-patch+json, application/apply-patch+yaml",
@@ -60,16 +55,4 @@ pub(super) fn read_patch(asked: &Asked<'_>) -> Result<Patch, Status> {
              application/apply-patch+yaml",
         )),
     }
-}
-
-fn media_type(asked: &Asked<'_>) -> String {
-    let header = asked.request.headers.get("content-type").map_or("", String::as_str);
-    header.split(';').next().unwrap_or_default().trim().to_lowercase()
-}
-
-pub(super) fn parse(body: &[u8]) -> Result<Value, Status> {
-    serde_json::from_slice(body).map_err(|error| {
-        let text = format!("error decoding the body, which must be JSON: {error}");
-        Status::bad_request(text)
-    })
 }

@@ -1,8 +1,14 @@
 //! What real servers fill in for built-in kinds, as far as clients look at it.
 
+mod network;
+mod pod;
+mod types;
+mod workloads;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value, json};
 
+pub(super) use self::types::wrong_type;
 use super::text;
 use crate::{
     definition::Served,
@@ -19,73 +25,36 @@ pub(super) fn complete(kind: &str, known: Option<&Value>, object: &mut Value, ve
             default(object, "/metadata/labels/kubernetes.io~1metadata.name", name);
         }
         "Secret" => secret(object),
-        "Service" => service(known, object, version),
-        "Pod" => {
-            pod(object, "/spec");
-            default(object, "/status/phase", json!("Pending"));
-            default(object, "/status/qosClass", json!("BestEffort"));
-        }
+        "Pod" => pod::whole(object),
+        "Service" => network::service(known, object, version),
+        "NetworkPolicy" => network::policy(object),
+        "EndpointSlice" => network::slice(object),
         "Ingress" => default(object, "/status/loadBalancer", json!({})),
-        _ => workload(kind, object),
-    }
-}
-
-/// Those that make pods.
-fn workload(kind: &str, object: &mut Value) {
-    match kind {
-        "Deployment" => {
-            let strategy = json!({
-                "type": "RollingUpdate",
-                "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"},
-            });
-            default(object, "/spec/strategy", strategy);
-            default(object, "/spec/replicas", json!(1));
-            default(object, "/spec/revisionHistoryLimit", json!(10));
-            default(object, "/spec/progressDeadlineSeconds", json!(600));
-            pod(object, "/spec/template/spec");
-            default(object, "/status", json!({}));
+        "Event" => event(object),
+        "LimitRange" => limits(object),
+        "ResourceQuota" => default(object, "/status", json!({})),
+        "StorageClass" => {
+            default(object, "/reclaimPolicy", json!("Delete"));
+            default(object, "/volumeBindingMode", json!("Immediate"));
         }
-        "StatefulSet" => {
-            default(object, "/spec/replicas", json!(1));
-            default(object, "/spec/podManagementPolicy", json!("OrderedReady"));
-            default(object, "/spec/revisionHistoryLimit", json!(10));
-            let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
-            default(object, "/spec/updateStrategy", strategy);
-            pod(object, "/spec/template/spec");
-            default(object, "/status/replicas", json!(0));
+        "PriorityClass" => default(object, "/preemptionPolicy", json!("PreemptLowerPriority")),
+        "PersistentVolume" => {
+            default(object, "/spec/persistentVolumeReclaimPolicy", json!("Retain"));
+            default(object, "/spec/volumeMode", json!("Filesystem"));
+            default(object, "/status/phase", json!("Pending"));
+            if object.pointer("/spec/hostPath").is_some() {
+                default(object, "/spec/hostPath/type", json!(""));
+            }
         }
-        "DaemonSet" => {
-            default(object, "/spec/revisionHistoryLimit", json!(10));
-            pod(object, "/spec/template/spec");
-            for name in ["currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled"] {
+        "PersistentVolumeClaim" => claim(object),
+        "PodDisruptionBudget" => {
+            let counts = ["currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods"];
+            for name in counts {
                 default(object, &format!("/status/{name}"), json!(0));
             }
-            default(object, "/status/numberReady", json!(0));
         }
-        "ReplicaSet" | "ReplicationController" => {
-            default(object, "/spec/replicas", json!(1));
-            pod(object, "/spec/template/spec");
-            default(object, "/status/replicas", json!(0));
-        }
-        "Job" => {
-            for (name, value) in [("backoffLimit", json!(6)), ("completions", json!(1))] {
-                default(object, &format!("/spec/{name}"), value);
-            }
-            default(object, "/spec/parallelism", json!(1));
-            default(object, "/spec/completionMode", json!("NonIndexed"));
-            default(object, "/spec/suspend", json!(false));
-            pod(object, "/spec/template/spec");
-            default(object, "/status", json!({}));
-        }
-        "CronJob" => {
-            default(object, "/spec/concurrencyPolicy", json!("Allow"));
-            default(object, "/spec/suspend", json!(false));
-            default(object, "/spec/successfulJobsHistoryLimit", json!(3));
-            default(object, "/spec/failedJobsHistoryLimit", json!(1));
-            pod(object, "/spec/jobTemplate/spec/template/spec");
-            default(object, "/status", json!({}));
-        }
-        _ => {}
+        "HorizontalPodAutoscaler" => autoscaler(object),
+        _ => workloads::complete(kind, object, version),
     }
 }
 
@@ -101,59 +70,47 @@ fn secret(object: &mut Value) {
     }
 }
 
-fn service(known: Option<&Value>, object: &mut Value, version: u64) {
-    default(object, "/spec/type", json!("ClusterIP"));
-    default(object, "/spec/sessionAffinity", json!("None"));
-    default(object, "/spec/internalTrafficPolicy", json!("Cluster"));
-    default(object, "/status/loadBalancer", json!({}));
-    if let Some(Value::Array(ports)) = object.pointer_mut("/spec/ports") {
-        for port in ports {
-            default(port, "/protocol", json!("TCP"));
-            let number = port.get("port").cloned().unwrap_or_default();
-            default(port, "/targetPort", number);
-        }
-    }
-    if text(object, "/spec/type") == "ExternalName" {
-        return;
-    }
-    let old = known.and_then(|known| known.pointer("/spec/clusterIP").cloned());
-    let fresh = || json!(format!("10.96.{}.{}", (version / 250) % 250, version % 250 + 1));
-    default(object, "/spec/clusterIP", old.unwrap_or_else(fresh));
-    let address = object.pointer("/spec/clusterIP").cloned().unwrap_or_default();
-    default(object, "/spec/clusterIPs", json!([address]));
-    default(object, "/spec/ipFamilies", json!(["IPv4"]));
-    default(object, "/spec/ipFamilyPolicy", json!("SingleStack"));
+/// These are said though they are empty.
+fn event(object: &mut Value) {
+    let is_newer = object.get("regarding").is_some();
+    let reporter = if is_newer { "/reportingController" } else { "/reportingComponent" };
+    default(object, reporter, json!(""));
+    default(object, "/reportingInstance", json!(""));
+    default(object, "/eventTime", Value::Null);
+    let old = |name: &str| match (is_newer, name) {
+        (false, name) => format!("/{name}"),
+        (true, "source") => "/deprecatedSource".to_owned(),
+        (true, "firstTimestamp") => "/deprecatedFirstTimestamp".to_owned(),
+        (true, _) => "/deprecatedLastTimestamp".to_owned(),
+    };
+    default(object, &old("source"), json!({}));
+    default(object, &old("firstTimestamp"), Value::Null);
+    default(object, &old("lastTimestamp"), Value::Null);
 }
 
-/// The part that everything has that runs containers.
-fn pod(object: &mut Value, at: &str) {
-    let Some(spec) = object.pointer_mut(at).filter(|spec| spec.is_object()) else { return };
-    for (name, value) in [
-        ("restartPolicy", json!("Always")),
-        ("dnsPolicy", json!("ClusterFirst")),
-        ("schedulerName", json!("default-scheduler")),
-        ("securityContext", json!({})),
-        ("terminationGracePeriodSeconds", json!(30)),
-    ] {
-        default(spec, &format!("/{name}"), value);
-    }
-    for list in ["containers", "initContainers"] {
-        let Some(Value::Array(containers)) = spec.get_mut(list) else { continue };
-        for container in containers {
-            let image = text(container, "/image");
-            let is_latest = image.ends_with(":latest") || !image.contains([':', '@']);
-            let policy = if is_latest { "Always" } else { "IfNotPresent" };
-            default(container, "/imagePullPolicy", json!(policy));
-            default(container, "/resources", json!({}));
-            default(container, "/terminationMessagePath", json!("/dev/termination-log"));
-            default(container, "/terminationMessagePolicy", json!("File"));
-            if let Some(Value::Array(ports)) = container.get_mut("ports") {
-                for port in ports {
-                    default(port, "/protocol", json!("TCP"));
-                }
-            }
+/// What is allowed by default is also what is asked for.
+fn limits(object: &mut Value) {
+    let Some(Value::Array(limits)) = object.pointer_mut("/spec/limits") else { return };
+    for limit in limits.iter_mut().filter(|limit| text(limit, "/type") == "Container") {
+        if let Some(usual) = limit.get("default").cloned() {
+            default(limit, "/defaultRequest", usual);
         }
     }
+}
+
+fn claim(object: &mut Value) {
+    default(object, "/spec/volumeMode", json!("Filesystem"));
+    default(object, "/status/phase", json!("Pending"));
+}
+
+fn autoscaler(object: &mut Value) {
+    let cpu = json!([{"type": "Resource", "resource": {
+        "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80},
+    }}]);
+    default(object, "/spec/metrics", cpu);
+    default(object, "/spec/minReplicas", json!(1));
+    default(object, "/status/currentMetrics", Value::Null);
+    default(object, "/status/desiredReplicas", json!(0));
 }
 
 /// Says something at a path unless something is said there.

@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Asked, Done, body::parse, text};
+use super::{Asked, Done, text};
 use crate::{
+    decode,
     definition::ResourceDefinition,
     filter::Filter,
     object::Form,
@@ -22,10 +23,7 @@ struct Options {
 
 impl Options {
     fn read(asked: &Asked<'_>) -> Result<Self, Status> {
-        let body = match asked.body {
-            [] => Value::Null,
-            body => parse(body)?,
-        };
+        let body = decode::options(asked.request, asked.body)?;
         let said = |name: &str| match asked.request.parameter(name) {
             "" => text(&body, &format!("/{name}")).to_owned(),
             parameter => parameter.to_owned(),

@@ -9,7 +9,7 @@ use crate::{
         prune::{Origin, prune},
         validate::violations,
     },
-    definition::Served,
+    definition::{ResourceDefinition, Served},
     object::Key,
     patch::{
         apply::{self, Conflicts},
@@ -196,7 +196,13 @@ impl<'a> Preparation<'a> {
         let writer = self.writer(Operation::Update, stamp);
         let schema = self.served.about.schema.as_ref().map(Schema::new);
         let nothing = Value::Object(Map::new());
+        // A status that the server makes up is nobody's.
+        let is_own = known.is_none() && self.served.about.has_status;
+        let made_up = is_own.then(|| object.as_object_mut()?.remove("status")).flatten();
         managers::note(known.unwrap_or(&nothing), &mut object, &writer, schema);
+        if let (Some(status), Value::Object(fields)) = (made_up, &mut object) {
+            fields.insert("status".to_owned(), status);
+        }
         Ok(object)
     }
 
@@ -256,6 +262,11 @@ impl<'a> Preparation<'a> {
     /// Drops what the schema does not know, or refuses it.
     fn prune(&mut self, object: &mut Value) -> Result<(), Status> {
         if let Some(schema) = &self.served.about.schema {
+            let kind = &self.served.definition.kind;
+            let wrong = built_in::wrong_type(kind, object, Schema::new(schema));
+            if let Some(wrong) = wrong.filter(|_| self.served.built_in) {
+                return Err(self.unfit(&wrong));
+            }
             let origin = if self.served.built_in { Origin::BuiltIn } else { Origin::Custom };
             let unknown = prune(object, Schema::new(schema), origin);
             let texts = unknown.iter().map(|path| format!("unknown field \"{path}\""));
@@ -264,15 +275,9 @@ impl<'a> Preparation<'a> {
                 Unknown::Warn => self.warnings.extend(texts),
                 Unknown::Refuse if unknown.is_empty() => {}
                 Unknown::Refuse => {
-                    let definition = &self.served.definition;
                     let texts: Vec<String> = texts.collect();
-                    return Err(Status::bad_request(format!(
-                        "{0} in version \"{1}\" cannot be handled as a {0}: strict decoding \
-                         error: {2}",
-                        definition.kind,
-                        definition.version,
-                        texts.join(", ")
-                    )));
+                    let why = format!("strict decoding error: {}", texts.join(", "));
+                    return Err(self.unfit(&why));
                 }
             }
         }
@@ -281,6 +286,13 @@ impl<'a> Preparation<'a> {
             fields.remove("kind");
         }
         Ok(())
+    }
+
+    fn unfit(&self, why: &str) -> Status {
+        let ResourceDefinition { kind, version, .. } = &self.served.definition;
+        Status::bad_request(format!(
+            "{kind} in version \"{version}\" cannot be handled as a {kind}: {why}"
+        ))
     }
 
     /// Keeps apart who may write the status and who the rest.
@@ -339,7 +351,7 @@ fn suffix(version: u64) -> String {
     std::iter::repeat_with(draw).take(5).collect()
 }
 
-fn wrong_name(definition: &crate::definition::ResourceDefinition, name: &str) -> Option<Violation> {
+fn wrong_name(definition: &ResourceDefinition, name: &str) -> Option<Violation> {
     let field = "metadata.name".to_owned();
     if name.is_empty() {
         let message = "Required value: name or generateName is required".to_owned();

@@ -54,7 +54,7 @@ async fn aggregated_discovery_names_all_groups_in_one_answer() {
     let sandbox = sandbox();
     assert_eq!(
         group(&sandbox, "apps").await,
-        ["v1 Current: daemonsets, deployments, replicasets, statefulsets"]
+        ["v1 Current: controllerrevisions, daemonsets, deployments, replicasets, statefulsets"]
     );
     let core = aggregated(&sandbox, "/api").await;
     let pods = core["items"][0]["versions"][0]["resources"]
@@ -93,7 +93,7 @@ async fn only_custom_kinds_repeat_their_group_and_version() {
     };
     let group = "gateway.networking.k8s.io";
     assert_eq!(kind(group), json!({"group": group, "version": "v1", "kind": "Gateway"}));
-    assert_eq!(kind("apps"), json!({"group": "", "version": "", "kind": "DaemonSet"}));
+    assert_eq!(kind("apps"), json!({"group": "", "version": "", "kind": "ControllerRevision"}));
 }
 
 #[tokio::test]
@@ -110,11 +110,16 @@ async fn the_old_form_of_discovery_is_served_to_those_who_do_not_ask_for_the_new
             "apps",
             "authentication.k8s.io",
             "authorization.k8s.io",
+            "autoscaling",
             "batch",
             "coordination.k8s.io",
+            "discovery.k8s.io",
             "events.k8s.io",
             "networking.k8s.io",
+            "policy",
             "rbac.authorization.k8s.io",
+            "scheduling.k8s.io",
+            "storage.k8s.io",
         ]
     );
     assert_eq!(read(&sandbox, "/apis/apps").await["preferredVersion"]["version"], "v1");
@@ -223,12 +228,16 @@ async fn is_allowed(sandbox: &Sandbox, verb: &str, resource: &str, namespace: &s
 }
 
 #[tokio::test]
-async fn a_review_must_be_json() {
+async fn a_review_must_be_what_it_is_said_to_be() {
     let sandbox = sandbox();
     let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    let headers = [("content-type", "application/vnd.kubernetes.protobuf")];
-    let answer = send(&sandbox, "POST", path, &headers, "k8s").await.expect("an answer");
-    assert_eq!(answer.code, 415);
+    for (media_type, code) in
+        [("application/vnd.kubernetes.protobuf", 400), ("application/cbor", 415)]
+    {
+        let headers = [("content-type", media_type)];
+        let answer = send(&sandbox, "POST", path, &headers, "k8s").await.expect("an answer");
+        assert_eq!(answer.code, code);
+    }
     let answer = send(&sandbox, "POST", path, &[], "nonsense").await.expect("an answer");
     assert_eq!(answer.code, 400);
 }

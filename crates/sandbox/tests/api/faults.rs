@@ -27,6 +27,9 @@ fn few() -> Sandbox {
     sandbox
 }
 
+/// Longer than anything takes by itself.
+const LATE: Duration = Duration::from_millis(300);
+
 const WATCH: &str = "/api/v1/pods?watch=true";
 const WATCH_LIST: &str = "/api/v1/pods?watch=true&sendInitialEvents=true\
                           &resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -89,6 +92,26 @@ async fn a_fault_can_be_for_one_namespace_and_one_request() {
         codes.push(get(&sandbox, &format!("/api/v1/namespaces/{namespace}/pods")).await.code);
     }
     assert_eq!(codes, [200, 200, 500, 200]);
+}
+
+#[tokio::test]
+async fn single_objects_fail_like_lists_and_alone() {
+    let sandbox = sandbox();
+    sandbox.put(pod("default", "one")).expect("a pod");
+    let (one, all) = ("/api/v1/namespaces/default/pods/one", "/api/v1/pods");
+    sandbox.inject(On::get("pods").nth(1), Fault::TooManyRequests { retry_after: 7 });
+    sandbox.inject(On::get("pods").nth(2), Fault::Status(500));
+    sandbox.inject(On::get("pods").nth(3), Fault::Refuse);
+    sandbox.inject(On::get("pods").nth(4), Fault::Latency(LATE));
+    let answer = get(&sandbox, one).await;
+    assert_eq!((answer.code, answer.headers["retry-after"].as_str()), (429, "7"));
+    assert_eq!(get(&sandbox, one).await.code, 500);
+    assert!(send(&sandbox, "GET", one, &[], "").await.is_err());
+    let (answer, duration) = timed(get(&sandbox, one)).await;
+    assert_eq!(answer.code, 200);
+    assert!(duration >= LATE, "{duration:?}");
+    assert_eq!(get(&sandbox, one).await.code, 200);
+    assert_eq!(get(&sandbox, all).await.code, 200);
 }
 
 #[tokio::test]

@@ -5,10 +5,12 @@ use std::{
     time::Duration,
 };
 
-use kollect_sandbox::{Sandbox, StoreError};
+use kollect_sandbox::{Changes, Sandbox, StoreError};
 use serde_json::Value;
 
-use crate::support::{End, brief, get, names, pod, read, sandbox, timed, until, version};
+use crate::support::{
+    Answer, End, brief, get, names, pod, read, sandbox, send, timed, until, version,
+};
 
 fn pods(count: usize) -> Sandbox {
     let sandbox = sandbox();
@@ -107,6 +109,108 @@ async fn the_rate_is_kept() {
     sandbox.set_rate("", "pods", 2_000.0);
     let ((), duration) = timed(until(|| sandbox.version() >= at + 1_000)).await;
     assert!(duration > Duration::from_millis(400), "{duration:?}");
+}
+
+/// Follows a watch up to a version, and returns what it says there is.
+async fn told(watch: &mut Answer, mut known: BTreeMap<String, Value>, until: u64) -> Told {
+    let mut kinds = BTreeMap::new();
+    loop {
+        let event = watch.event().await;
+        let kind = event["type"].as_str().expect("a type").to_owned();
+        let object = event["object"].clone();
+        let name = object["metadata"]["name"].as_str().expect("a name").to_owned();
+        let before = match kind.as_str() {
+            "DELETED" => known.remove(&name),
+            _ => known.insert(name, object.clone()),
+        };
+        // Nothing is made that is there, and nothing else changes that is not.
+        assert_eq!(before.is_none(), kind == "ADDED", "{event}");
+        let uid = before.map(|before| before["metadata"]["uid"].clone());
+        assert_eq!(
+            uid.unwrap_or_else(|| object["metadata"]["uid"].clone()),
+            object["metadata"]["uid"]
+        );
+        *kinds.entry(kind).or_default() += 1;
+        if version(&object) >= until {
+            return Told { known, kinds };
+        }
+    }
+}
+
+struct Told {
+    known: BTreeMap<String, Value>,
+    kinds: BTreeMap<String, usize>,
+}
+
+fn by_name(list: &Value) -> BTreeMap<String, Value> {
+    let items = list["items"].as_array().expect("items");
+    let name = |item: &Value| item["metadata"]["name"].as_str().expect("a name").to_owned();
+    items.iter().map(|item| (name(item), item.clone())).collect()
+}
+
+#[tokio::test]
+async fn synthetic_objects_come_and_go_and_lists_agree_with_watches() {
+    let sandbox = pods(100);
+    let before = read(&sandbox, "/api/v1/pods").await;
+    let at = version(&before);
+    let mut watch = get(&sandbox, &format!("/api/v1/pods?watch=true&resourceVersion={at}")).await;
+    let changes = Changes { per_second: 2_000.0, per_cent_new: 20, per_cent_gone: 30 };
+    assert!(sandbox.set_changes("", "pods", changes));
+    until(|| sandbox.version() >= at + 1_000).await;
+    assert!(sandbox.set_changes("", "pods", Changes::default()));
+    let after = read(&sandbox, "/api/v1/pods").await;
+    let Told { known, kinds } = told(&mut watch, by_name(&before), version(&after)).await;
+    assert!(["ADDED", "DELETED", "MODIFIED"].iter().all(|kind| kinds[*kind] > 50), "{kinds:?}");
+    let after = by_name(&after);
+    assert_eq!(known.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
+    for (name, item) in &after {
+        assert_eq!(known[name]["metadata"], item["metadata"]);
+    }
+    assert!(after.len() < 90, "{} are left", after.len());
+    let first = read(&sandbox, "/api/v1/pods?limit=1").await;
+    assert_eq!(first["metadata"]["remainingItemCount"], after.len() - 1);
+    let at_first =
+        read(&sandbox, &format!("/api/v1/pods?resourceVersion={at}&resourceVersionMatch=Exact"))
+            .await;
+    assert_eq!(by_name(&at_first), by_name(&before));
+}
+
+#[tokio::test]
+async fn a_name_that_comes_back_is_another_object() {
+    let sandbox = pods(1);
+    let path = "/api/v1/namespaces/load-0000/pods/pods-00000000";
+    let first = read(&sandbox, path).await;
+    let gone = Changes { per_second: 1_000.0, per_cent_new: 0, per_cent_gone: 100 };
+    assert!(sandbox.set_changes("", "pods", gone));
+    let at = sandbox.version();
+    until(|| sandbox.version() > at).await;
+    assert_eq!(get(&sandbox, path).await.code, 404);
+    sandbox.set_changes("", "pods", Changes { per_cent_new: 100, per_cent_gone: 0, ..gone });
+    while get(&sandbox, path).await.code == 404 {
+        tokio::task::yield_now().await;
+    }
+    let second = read(&sandbox, path).await;
+    assert_ne!(first["metadata"]["uid"], second["metadata"]["uid"]);
+}
+
+#[tokio::test]
+async fn load_and_changes_are_set_from_outside() {
+    let sandbox = sandbox();
+    let post = async |path: &str, body: &str| {
+        let headers = [("content-type", "application/json")];
+        send(&sandbox, "POST", path, &headers, body).await.expect("an answer").code
+    };
+    let load = r#"{"group": "apps", "resource": "deployments", "count": 30}"#;
+    assert_eq!(post("/sandbox/load", load).await, 200);
+    assert_eq!(names(&read(&sandbox, "/apis/apps/v1/deployments").await).len(), 30);
+    let at = sandbox.version();
+    let rate = r#"{"group": "apps", "resource": "deployments", "perSecond": 1000, "perCentNew": 5, "perCentGone": 5}"#;
+    assert_eq!(post("/sandbox/changes", rate).await, 200);
+    until(|| sandbox.version() >= at + 50).await;
+    assert_eq!(post("/sandbox/changes", r#"{"resource": "pods", "perSecond": 1}"#).await, 404);
+    assert_eq!(post("/sandbox/load", r#"{"resource": "nothings", "count": 1}"#).await, 400);
+    let much = r#"{"resource": "pods", "perSecond": 1, "perCentNew": 60, "perCentGone": 60}"#;
+    assert_eq!(post("/sandbox/changes", much).await, 400);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use kollect_sandbox::{Sandbox, Settings, Transport};
 use serde_json::{Value, json};
 
-use crate::support::{read, sandbox, send};
+use crate::support::{names, read, sandbox, send};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -43,6 +43,22 @@ async fn a_new_object_gets_what_the_server_decides() {
     assert!(generated["metadata"]["name"].as_str().expect("a name").starts_with("some-"));
     let nowhere = "/api/v1/namespaces/nowhere/configmaps";
     assert_eq!(ask(&sandbox, "POST", nowhere, &config_map("one")).await.0, 404);
+}
+
+#[tokio::test]
+async fn the_age_of_an_object_is_the_servers_unless_it_is_put_by_hand() {
+    let sandbox = sandbox();
+    let mut old = config_map("one");
+    old["metadata"]["creationTimestamp"] = json!("2020-01-01T00:00:00Z");
+    let (_, made) = ask(&sandbox, "POST", MAPS, &old).await;
+    assert_ne!(made["metadata"]["creationTimestamp"], old["metadata"]["creationTimestamp"]);
+    old["metadata"]["name"] = json!("two");
+    let put = sandbox.put(old.clone()).expect("a config map");
+    assert_eq!(put["metadata"]["creationTimestamp"], old["metadata"]["creationTimestamp"]);
+    let path = format!("{MAPS}/two");
+    let change = json!({"metadata": {"creationTimestamp": null}, "data": {"a": "c"}});
+    let (_, changed) = ask(&sandbox, "PATCH", &path, &change).await;
+    assert_eq!(changed["metadata"]["creationTimestamp"], old["metadata"]["creationTimestamp"]);
 }
 
 #[tokio::test]
@@ -158,4 +174,57 @@ async fn an_encrypted_sandbox_says_whom_to_trust() {
     assert!(sandbox.url().starts_with("https://127.0.0.1:"));
     let config: Value = serde_json::from_str(&sandbox.kubeconfig()).expect("a kubeconfig");
     assert!(config["clusters"][0]["cluster"]["certificate-authority-data"].is_string());
+}
+
+#[tokio::test]
+async fn yaml_is_as_good_as_json_and_other_bodies_are_refused_by_name() {
+    let sandbox = sandbox();
+    let post = async |media_type: &str, body: &str| {
+        let headers = [("content-type", media_type)];
+        let answer = send(&sandbox, "POST", MAPS, &headers, body).await.expect("an answer");
+        (answer.code, answer.json().await)
+    };
+    let yaml = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\ndata:\n  a: '1'\n";
+    let (code, made) = post("application/yaml", yaml).await;
+    assert_eq!((code, &made["data"]), (201, &json!({"a": "1"})));
+    assert_eq!(post("application/yaml", "a: [").await.0, 400);
+    assert_eq!(post("application/vnd.kubernetes.protobuf", yaml).await.0, 400);
+    let (code, refused) = post("application/cbor", "").await;
+    assert_eq!((code, &refused["reason"]), (415, &json!("UnsupportedMediaType")));
+    let apply = [("content-type", "application/apply-patch+yaml")];
+    let path = format!("{MAPS}/one?fieldManager=me&force=true");
+    let applied = "apiVersion: v1\nkind: ConfigMap\ndata: {a: '2'}\n";
+    let answer = send(&sandbox, "PATCH", &path, &apply, applied).await.expect("an answer");
+    assert_eq!(answer.json().await["data"], json!({"a": "2"}));
+}
+
+#[tokio::test]
+async fn events_of_both_groups_are_the_same_objects() {
+    let sandbox = sandbox();
+    let (old, new) =
+        ("/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events");
+    let object = json!({"kind": "Pod", "name": "web"});
+    let event = json!({
+        "apiVersion": "v1", "kind": "Event", "metadata": {"name": "one"},
+        "involvedObject": object, "message": "it runs", "count": 2, "type": "Normal",
+    });
+    assert_eq!(ask(&sandbox, "POST", old, &event).await.0, 201);
+    let shown = read(&sandbox, &format!("{new}/one")).await;
+    assert_eq!(
+        (&shown["regarding"], &shown["note"], &shown["deprecatedCount"], &shown["message"]),
+        (&object, &json!("it runs"), &json!(2), &Value::Null)
+    );
+    let event = json!({
+        "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "two"},
+        "regarding": object, "note": "it stops", "reportingController": "me", "type": "Warning",
+    });
+    assert_eq!(ask(&sandbox, "POST", new, &event).await.0, 201);
+    let list = read(&sandbox, &format!("{old}?fieldSelector=involvedObject.name%3Dweb")).await;
+    assert_eq!(names(&list), ["one", "two"]);
+    let two = &list["items"][1];
+    assert_eq!((&two["message"], &two["reportingComponent"]), (&json!("it stops"), &json!("me")));
+    let list = read(&sandbox, &format!("{new}?fieldSelector=reportingController%3Dme")).await;
+    assert_eq!(names(&list), ["two"]);
+    assert_eq!(ask(&sandbox, "DELETE", &format!("{new}/one"), &Value::Null).await.0, 200);
+    assert_eq!(ask(&sandbox, "GET", &format!("{old}/one"), &Value::Null).await.0, 404);
 }

@@ -85,3 +85,31 @@ pub(super) fn endpoints(object: &Value) -> String {
     }
     all.join(",")
 }
+
+pub(super) fn slice(object: &Value, column: &str) -> Value {
+    match column {
+        "AddressType" => text(object, "/addressType"),
+        "Ports" => {
+            let ports = list(object, "/ports").map(|port| count(port, "/port").to_string());
+            shortened(ports.collect(), "<unset>")
+        }
+        "Endpoints" => {
+            let endpoints = list(object, "/endpoints");
+            let addresses = endpoints.flat_map(|endpoint| list(endpoint, "/addresses"));
+            let addresses = addresses.filter_map(|it| Some(it.as_str()?.to_owned()));
+            shortened(addresses.collect(), "<unset>")
+        }
+        _ => Value::Null,
+    }
+}
+
+/// The first three, and how many more there are.
+fn shortened(mut all: Vec<String>, nothing: &str) -> Value {
+    let more = all.len().saturating_sub(3);
+    all.truncate(3);
+    json!(match (all.join(","), more) {
+        (text, _) if text.is_empty() => nothing.to_owned(),
+        (text, 0) => text,
+        (text, more) => format!("{text} + {more} more..."),
+    })
+}
