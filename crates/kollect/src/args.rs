@@ -340,3 +340,6 @@ impl AddressArgs {
         AddressPolicy { private: *allow_private_sinks, allowed: allow_sink_cidrs.clone() }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -111,7 +111,7 @@ CLUSTER_INVENTORY {
     "Ready" "True" "RolledUp" "it names no sink"
     "Synced" "True" "RolledUp" "it names no sink, so there is nothing to promise"
     "Degraded" "True" "SinkNamespaceDenied" "the cluster scope does not allow the namespace of a sink or profile; nothing is exported"
-    "Degraded" "True" "NoTargets" "for five minutes no cluster target has had anything in common with it; exports go on"
+    "Degraded" "True" "NoTargets" "no cluster target has anything in common with it, five minutes after it was made or later; exports go on"
     "Degraded" "True" "TargetDegraded" "some of its targets do not collect as they should, and are named; exports go on"
     "ExportSucceeded" "True" "Exported" "every sink has acknowledged every row"
     "ExportSucceeded" "True" "PartiallySynced" "some sinks have"
