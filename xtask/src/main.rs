@@ -12,6 +12,7 @@ mod tidy;
 mod layers;
 mod bench;
 mod fuzz;
+mod picture;
 
 mod clock;
 mod metadata;
@@ -77,6 +78,8 @@ enum Verb {
         #[arg(long, conflicts_with = "seconds")]
         runs: Option<u64>,
     },
+    /// Runs the demo in a terminal and draws docs/images/demo.svg of it
+    Picture,
 }
 
 fn main() -> ExitCode {
@@ -111,6 +114,7 @@ fn dispatch(verb: Verb) -> Result<ExitCode> {
             let until = runs.map_or(fuzz::Until::Seconds(seconds), fuzz::Until::Runs);
             fuzz::run(&root, target.as_deref(), until)
         }
+        Verb::Picture => picture::run(&root),
     }?;
     Ok(ExitCode::SUCCESS)
 }
