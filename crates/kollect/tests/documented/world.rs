@@ -65,8 +65,17 @@ impl Drop for Running {
 }
 
 impl World {
-    /// A machine whose kubectl has this configuration.
-    pub(super) fn new(assets: &Assets, kubeconfig: &str) -> Self {
+    /// A machine with a kubectl that has this configuration.
+    pub(super) fn with_cluster(assets: &Assets, kubeconfig: &str) -> Self {
+        let world = Self::new();
+        let home = world.place.path().join("home");
+        symlink(assets.kubectl(), home.join("bin/kubectl")).unwrap();
+        fs::write(home.join("kubeconfig"), kubeconfig).unwrap();
+        world
+    }
+
+    /// A machine without a cluster.
+    pub(super) fn new() -> Self {
         let place = tempfile::tempdir().unwrap();
         let home = place.path().join("home");
         let programs = home.join("bin");
@@ -75,14 +84,12 @@ impl World {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let deploy = fs::canonicalize(repository.join("deploy")).unwrap();
         symlink(deploy, place.path().join("here/deploy")).unwrap();
-        symlink(assets.kubectl(), programs.join("kubectl")).unwrap();
         let kollect = KOLLECT.replace("PROGRAM", env!("CARGO_BIN_EXE_kollect"));
         for (name, text) in [("cargo", CARGO), ("kollect", &kollect), ("sqlite3", SQLITE)] {
             let path = programs.join(name);
             fs::write(&path, text).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         }
-        fs::write(home.join("kubeconfig"), kubeconfig).unwrap();
         Self { place, running: Vec::new() }
     }
 
