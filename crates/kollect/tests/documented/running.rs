@@ -1,10 +1,24 @@
-use std::fs;
+use std::{fs, path::Path};
 
 use kollect_sandbox::Sandbox;
 use kollect_testenv::{ControlPlane, assets};
 use serde_json::{Value, json};
 
-use super::world::World;
+use super::{page::steps, world::World};
+
+/// Pages of the guide that are followed on a cluster, one after another.
+const FOLLOWED: [&str; 6] = ["cel", "reading-objects", "init", "collecting", "tenancy", "operator"];
+
+/// Those that have a test of their own.
+const ALONE: [&str; 2] = ["synced", "without-a-cluster"];
+
+/// Those that are not followed, because they need something of the reader's.
+/// Their commands are parsed by a test of the command line.
+const NOT_FOLLOWED: [(&str, &str); 3] = [
+    ("copies", "names sinks of the reader's"),
+    ("git", "names a repository of the reader's"),
+    ("postgres", "names a database of the reader's"),
+];
 
 /// A kubeconfig with one more context.
 fn with_context(config: &str, name: &str) -> String {
@@ -59,6 +73,40 @@ fn the_readme_holds_on_a_cluster() {
     let mut world = World::with_cluster(&assets, &with_context(&real(&plane), "eu-1"));
     world.follow("README.md");
     world.follow("deploy/samples/README.md");
+}
+
+#[test]
+fn the_guide_holds_on_a_cluster() {
+    let Some(assets) = assets() else { return };
+    let plane = ControlPlane::start(&assets).unwrap();
+    let config = with_context(&real(&plane), "eu-1");
+    for object in [
+        namespace("team-a"),
+        namespace("team-a-jobs"),
+        deployment("default", "web", "registry.example/web:2.4.1"),
+    ] {
+        plane.apply(&object.to_string());
+    }
+    let definitions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/foreign-crds");
+    plane.kubectl(["apply", "--server-side", "-f", definitions.to_str().unwrap()]).stdout();
+    plane.established(&["certificates.cert-manager.io"]);
+    let mut world = World::with_cluster(&assets, &config);
+    for page in FOLLOWED {
+        world.follow(&format!("docs/guide/{page}.md"));
+    }
+}
+
+#[test]
+fn no_page_of_the_guide_is_forgotten() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+    for entry in fs::read_dir(guide).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let excepted = NOT_FOLLOWED.iter().map(|(name, _)| name);
+        let is_known = FOLLOWED.iter().chain(&ALONE).chain(excepted).any(|known| *known == name);
+        let asks = !steps(&fs::read_to_string(&path).unwrap()).is_empty();
+        assert!(is_known || !asks, "nobody follows {}", path.display());
+    }
 }
 
 #[test]
