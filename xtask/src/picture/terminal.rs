@@ -22,7 +22,7 @@ const BLANK: Cell =
 /// What stands on a screen, row by row.
 pub(super) type Frame = Vec<Vec<Cell>>;
 
-/// A terminal that remembers what stood on its alternate screen last.
+/// A terminal that remembers what stood on its alternate screen.
 #[derive(Debug)]
 pub(super) struct Terminal {
     columns: usize,
@@ -30,7 +30,7 @@ pub(super) struct Terminal {
     at: (usize, usize),
     style: Style,
     is_alternate: bool,
-    last: Option<Frame>,
+    frames: Vec<Frame>,
 }
 
 impl Terminal {
@@ -41,7 +41,7 @@ impl Terminal {
             at: (0, 0),
             style: Style::default(),
             is_alternate: false,
-            last: None,
+            frames: Vec::new(),
         }
     }
 
@@ -68,9 +68,9 @@ impl Terminal {
         }
     }
 
-    /// What stood there when the program gave the screen back, or last drew.
-    pub(super) fn last_frame(&self) -> Option<&Frame> {
-        self.last.as_ref()
+    /// What stood there, each time that the program had drawn it.
+    pub(super) fn frames(&self) -> &[Frame] {
+        &self.frames
     }
 
     fn put(&mut self, char: char) {
@@ -91,8 +91,8 @@ impl Terminal {
                 self.is_alternate = true;
                 self.clear_from(0, 0);
             }
-            // A frame ends where the terminal may show it, or has to go.
-            ("?2026", 'l') if self.is_alternate => self.last = Some(self.grid.clone()),
+            // A frame ends where the terminal may show it.
+            ("?2026", 'l') if self.is_alternate => self.frames.push(self.grid.clone()),
             ("?1049", 'l') => self.is_alternate = false,
             (_, 'H') => {
                 let mut numbers = body.split(';').map(|text| text.parse::<usize>().unwrap_or(1));
@@ -157,7 +157,7 @@ mod tests {
             let row: String = row.iter().map(|cell| cell.char).collect();
             row.trim_end().to_owned()
         };
-        let found: Vec<_> = terminal.last_frame().unwrap().iter().map(text).collect();
+        let found: Vec<_> = terminal.frames()[0].iter().map(text).collect();
         assert_eq!(found, expected);
     }
 
@@ -174,14 +174,14 @@ mod tests {
         check("a", &["a", "", ""]);
         let mut terminal = Terminal::new(6, 3);
         terminal.hear("no screen at all\x1b[?2026l");
-        assert_eq!(terminal.last_frame(), None);
+        assert_eq!(terminal.frames(), &[] as &[Frame]);
     }
 
     #[test]
     fn colours_and_weights_are_kept() {
         let mut terminal = Terminal::new(4, 1);
         terminal.hear("\x1b[?1049h\x1b[1ma\x1b[0m\x1b[32mb\x1b[2mc\x1b[0md\x1b[?2026l");
-        let styles: Vec<_> = terminal.last_frame().unwrap()[0]
+        let styles: Vec<_> = terminal.frames()[0][0]
             .iter()
             .map(|cell| (cell.style.is_strong, cell.style.is_quiet, cell.style.colour))
             .collect();
