@@ -1,5 +1,6 @@
 //! Commands and flags.
 
+pub(crate) mod demo;
 pub(crate) mod go;
 pub(crate) mod init;
 pub(crate) mod operator;
@@ -11,7 +12,7 @@ use clap_complete::Shell;
 use kollect_api::{AddressPolicy, Cidr};
 use kollect_operator::Collected;
 
-use self::{go::truth, init::InitArgs, operator::OperatorArgs};
+use self::{demo::DemoArgs, go::truth, init::InitArgs, operator::OperatorArgs};
 
 /// The version by itself.
 pub(crate) const RELEASE: &str = env!("CARGO_PKG_VERSION");
@@ -39,6 +40,17 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Watch Kollect work, without a cluster
+    ///
+    /// Simulates the cluster of a small company, runs the operator on it, keeps
+    /// changing things, and shows how each change reaches a Git repository and
+    /// a SQLite database. With --kubeconfig it does so on a real cluster: it
+    /// lists what it would create and asks first, changes nothing of others,
+    /// and removes what it has created.
+    ///
+    /// Exit codes: 0 all copies agree, or somebody interrupted it, 1 they do
+    /// not, 2 it could not begin or go on.
+    Demo(DemoArgs),
     /// Check manifests before anything runs
     ///
     /// Reads Kollect objects from files, directories or standard input, and

@@ -31,6 +31,7 @@ use self::{
 use crate::{
     args::init::{InitArgs, SinkChoice},
     collect::builtin,
+    quoted,
 };
 
 /// In the order in which they are offered.
@@ -240,14 +241,4 @@ fn next(args: &InitArgs) -> [(String, &'static str); 4] {
         (collect, "copy to the sinks, once"),
         (format!("kubectl apply -f {directory}"), "hand over to the operator"),
     ]
-}
-
-/// A text as one word of a shell.
-fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
 }

@@ -3,14 +3,14 @@
 
 mod line;
 
-use std::{
-    io,
-    panic::{self, PanicHookInfo},
-};
+use std::panic::{self, PanicHookInfo};
 
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::{
-    filter::Targets, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+    filter::Targets,
+    fmt::{self, MakeWriter},
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
 };
 
 use self::line::Line;
@@ -18,8 +18,11 @@ use crate::args::operator::logs::{LogLevel, Speech};
 
 /// From now on, whatever this process has to say goes out as `speech` has it;
 /// panics too. A second call changes nothing.
-pub(crate) fn start(speech: Speech) {
-    let lines = fmt::layer().event_format(Line::new(speech)).with_writer(io::stderr);
+pub(crate) fn start<W>(speech: Speech, to: W)
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let lines = fmt::layer().event_format(Line::new(speech)).with_writer(to);
     let began = tracing_subscriber::registry().with(lines).with(worth(speech.level)).try_init();
     if began.is_ok() {
         panic::set_hook(Box::new(say_panic));

@@ -8,6 +8,7 @@ mod args;
 mod clock;
 mod collect;
 mod crds;
+mod demo;
 mod eval;
 mod init;
 mod kinds;
@@ -56,6 +57,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     match command {
         Command::Crds(options) => crds::run(&options, &mut out)?,
+        Command::Demo(options) => return demo::run(&options, &mut out),
         Command::Rbac(options) => rbac::run(&options, &mut out)?,
         Command::Rules(options) => rules::run(&options, &mut out)?,
         Command::Kinds(options) => kinds::run(&options, &mut out)?,
@@ -83,6 +85,16 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A text as one word of a shell.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

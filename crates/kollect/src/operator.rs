@@ -7,7 +7,7 @@
 mod ports;
 mod settings;
 
-use std::{env, pin::Pin, process::ExitCode, sync::Arc};
+use std::{env, io, pin::Pin, process::ExitCode, sync::Arc};
 
 use anyhow::{Context, bail};
 use kollect_collect::{Place, connect};
@@ -37,9 +37,9 @@ const BUILD: Build = Build { version: RELEASE, commit: COMMIT };
 
 /// Reconciles until a signal comes.
 pub(crate) fn run(args: &OperatorArgs) -> ExitCode {
-    logs::start(args.logs.speech());
+    logs::start(args.logs.speech(), io::stderr);
     tracing::info!(version = RELEASE, commit = COMMIT, built = BUILT, "starting");
-    match work(args) {
+    match work(args, Errand::default(), signalled) {
         Ok(()) => {
             tracing::info!("stopped");
             ExitCode::SUCCESS
@@ -52,20 +52,37 @@ pub(crate) fn run(args: &OperatorArgs) -> ExitCode {
     }
 }
 
-fn work(args: &OperatorArgs) -> anyhow::Result<()> {
+/// What no flag says.
+#[derive(Debug, Default)]
+pub(crate) struct Errand {
+    /// The context of the kubeconfig, instead of the current one.
+    pub(crate) context: Option<String>,
+    /// The only namespace whose objects of ours count.
+    pub(crate) home: Option<String>,
+}
+
+/// Reconciles until `stop` says so, which is called in a runtime.
+pub(crate) fn work<F: Future<Output = ()> + 'static>(
+    args: &OperatorArgs,
+    errand: Errand,
+    stop: impl FnOnce() -> F,
+) -> anyhow::Result<()> {
     if let Some(refusal) = args.not_yet.refusal() {
         bail!(refusal);
     }
+    let Errand { context, home } = errand;
     let (settings, terms) = (settings(args)?, terms(&args.lease)?);
+    let settings = Settings { home, ..settings };
     remark(args);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;
     let ended = runtime.block_on(async {
-        let stop = Box::pin(signalled());
+        let stop = Box::pin(stop());
         let ports = Ports::open(&args.serve).await?;
-        let (variable, home) = (env::var_os("KUBECONFIG"), env::home_dir());
-        let place = Place::choose(args.kubeconfig.as_deref(), variable.as_deref(), home.as_deref());
-        let client = connect(&place, None).await.context("cannot reach the cluster")?;
+        let (variable, own) = (env::var_os("KUBECONFIG"), env::home_dir());
+        let place = Place::choose(args.kubeconfig.as_deref(), variable.as_deref(), own.as_deref());
+        let client =
+            connect(&place, context.as_deref()).await.context("cannot reach the cluster")?;
         let said = args.lease.leader_elect_namespace.as_deref();
         let namespace = namespace(said, &place, client.default_namespace()).to_owned();
         let (clock, vitals) = (Arc::new(ProcessClock::start()), Arc::new(Vitals::default()));

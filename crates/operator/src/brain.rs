@@ -92,10 +92,7 @@ pub async fn operate(
     let collector = Collector::start(client.clone(), Kept(ledger.clone()), habits);
     let (told, news) = mpsc::unbounded_channel();
     let mut tasks = JoinSet::new();
-    let sight = Sight {
-        namespaces: settings.watch_namespaces.clone(),
-        is_tenant: settings.policy.tenant_mode,
-    };
+    let sight = Sight::of(&settings);
     let namespaces: Vec<_> = sight.namespaces.iter().map(String::as_str).collect();
     let namespaces = if namespaces.is_empty() { "*".to_owned() } else { namespaces.join(",") };
     tracing::info!(namespaces, tenant_mode = sight.is_tenant, "watching");

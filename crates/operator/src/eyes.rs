@@ -10,7 +10,10 @@ use kube::Client;
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet};
 
-use crate::objects::{Name, News};
+use crate::{
+    objects::{Name, News},
+    settings::Settings,
+};
 
 /// Where each kind is watched: everywhere, or in some namespaces.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +25,15 @@ pub(crate) struct Sight {
 }
 
 impl Sight {
+    /// What an operator with these settings looks at.
+    pub(crate) fn of(settings: &Settings) -> Self {
+        let tenant_mode = settings.policy.tenant_mode;
+        match &settings.home {
+            Some(home) => Self { namespaces: BTreeSet::from([home.clone()]), is_tenant: true },
+            None => Self { namespaces: settings.watch_namespaces.clone(), is_tenant: tenant_mode },
+        }
+    }
+
     /// The kinds that are seen.
     pub(crate) fn kinds(&self) -> Vec<Kind> {
         let is_seen = |kind: &&Kind| kind.is_namespaced() || !self.is_tenant;
@@ -141,6 +153,15 @@ mod tests {
             definitions.iter().map(|crd| crd.spec.names.plural.clone()).collect();
         let ours: BTreeSet<_> = Kind::ALL.iter().map(|kind| resource(*kind).plural).collect();
         assert_eq!(ours, plurals);
+    }
+
+    #[test]
+    fn who_has_a_home_sees_nothing_of_ours_elsewhere() {
+        let settings = Settings { home: Some("a".to_owned()), ..Settings::default() };
+        let sight = Sight::of(&settings);
+        assert!(sight.kinds().iter().all(|kind| kind.is_namespaced()));
+        assert_eq!(sight.places(Kind::Inventory), ["a"]);
+        assert_eq!(Sight::of(&Settings::default()).places(Kind::Inventory), [""]);
     }
 
     #[test]

@@ -12,6 +12,9 @@ use kollect_validate::Policy;
 pub struct Settings {
     /// The only namespaces that are looked at; all if there are none.
     pub watch_namespaces: BTreeSet<String>,
+    /// The only namespace whose objects of ours count, however far targets
+    /// reach; objects of the whole cluster are not looked at then.
+    pub home: Option<String>,
     /// What admission goes by, and everything that follows from it.
     pub policy: Policy,
     /// Where local sinks may write.
@@ -32,6 +35,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             watch_namespaces: BTreeSet::new(),
+            home: None,
             policy: Policy {
                 local_paths: kollect_validate::LocalPaths::Nowhere,
                 backends: kollect_sinks::BACKENDS.iter().copied().collect(),

@@ -16,6 +16,7 @@ pub(crate) mod destination;
 pub(crate) mod settings;
 pub(crate) mod message;
 mod local;
+pub(crate) mod look;
 mod network;
 mod patience;
 mod http;

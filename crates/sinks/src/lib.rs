@@ -53,7 +53,11 @@ pub use deliver::{
 };
 pub use file::{FileSink, destination::FileDestination};
 #[cfg(feature = "git")]
-pub use git::{GitSink, settings::GitError};
+pub use git::{
+    GitSink,
+    look::{GitBranch, Unreadable},
+    settings::GitError,
+};
 pub use local::{LocalPathError, LocalPaths};
 pub use memory::{MemoryDestination, MemorySink};
 pub use open::{BACKENDS, Manner, OpenError, Opener, SinkSpec};

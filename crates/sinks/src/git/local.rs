@@ -44,6 +44,12 @@ impl LocalRemote {
         Self { path, branch: branch.to_owned(), open: None, progress: Progress::default() }
     }
 
+    /// An object, if the repository has it.
+    pub(super) fn object(&mut self, id: Id) -> Result<Option<(Kind, Vec<u8>)>, Fault> {
+        let (repository, store) = self.opened()?;
+        Ok(store.read(repository, id)?)
+    }
+
     fn opened(&mut self) -> Result<&mut (Repository, Store), Fault> {
         if self.open.is_none() {
             let repository = Repository::open(&self.path)?;

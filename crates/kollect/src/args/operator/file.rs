@@ -19,6 +19,11 @@ use crate::args::{Args, Command};
 const NOT_IN_FILES: [&str; 3] = ["config", "help", "version"];
 
 impl OperatorArgs {
+    /// What flags come to.
+    pub(crate) fn of(flags: impl IntoIterator<Item = OsString>) -> anyhow::Result<Self> {
+        parse(flags)
+    }
+
     /// These flags, and where they say nothing, what their file says.
     ///
     /// `given` is the command line that they were read from, with the program

@@ -12,10 +12,22 @@ use crate::git::{
     },
 };
 
+const FOLDER: &str = "objects/pack";
+
+/// So many packs are open at a time: every export leaves one, and a process may
+/// open only so many files.
+const OPEN: usize = 64;
+
 /// The packs that were there when something was first looked for in them.
 #[derive(Default)]
 pub(super) struct Store {
-    packs: Option<Vec<PackOnDisk>>,
+    packs: Option<Vec<Named>>,
+}
+
+/// A pack, open once something was looked for in it.
+struct Named {
+    stem: String,
+    open: Option<PackOnDisk>,
 }
 
 struct PackOnDisk {
@@ -57,8 +69,13 @@ impl Store {
             self.packs = Some(packs(repository)?);
         }
         let mut inflate = Inflate::new();
-        for one in self.packs.iter_mut().flatten() {
-            let PackOnDisk { index, count, pack, kept } = one;
+        for (at, Named { stem, open }) in self.packs.iter_mut().flatten().enumerate() {
+            let mut opened = None;
+            let held = if at < OPEN { open } else { &mut opened };
+            if held.is_none() {
+                *held = PackOnDisk::open(repository, stem)?;
+            }
+            let Some(PackOnDisk { index, count, pack, kept }) = held else { continue };
             if let Some(offset) = index::find(index, *count, id)? {
                 let base = |id| index::find(index, *count, id);
                 return whole(pack, offset, &mut inflate, (kept, base)).map(Some);
@@ -68,10 +85,25 @@ impl Store {
     }
 }
 
+impl PackOnDisk {
+    /// Opens a pack; nothing if it has been packed anew since its name was read.
+    fn open(repository: &Repository, stem: &str) -> io::Result<Option<Self>> {
+        let open = |end: &str| repository.dir().open(format!("{FOLDER}/{stem}.{end}"));
+        let (index, pack) = match (open("idx"), open("pack")) {
+            (Ok(index), Ok(pack)) => (index.into_std(), pack.into_std()),
+            (Err(error), _) | (_, Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(None);
+            }
+            (Err(error), _) | (_, Err(error)) => return Err(error),
+        };
+        let count = index::count(&index)?;
+        Ok(Some(Self { index, count, pack, kept: Kept::default() }))
+    }
+}
+
 /// The packs of a repository, the newest first.
-fn packs(repository: &Repository) -> io::Result<Vec<PackOnDisk>> {
-    let folder = "objects/pack";
-    let entries = match repository.dir().read_dir(folder) {
+fn packs(repository: &Repository) -> io::Result<Vec<Named>> {
+    let entries = match repository.dir().read_dir(FOLDER) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
@@ -84,21 +116,7 @@ fn packs(repository: &Repository) -> io::Result<Vec<PackOnDisk>> {
         }
     }
     names.sort_by(|a, b| b.cmp(a));
-    let mut packs = Vec::new();
-    for (_, stem) in names {
-        let open = |end: &str| repository.dir().open(format!("{folder}/{stem}.{end}"));
-        let (index, pack) = match (open("idx"), open("pack")) {
-            (Ok(index), Ok(pack)) => (index.into_std(), pack.into_std()),
-            // It has been packed anew since its name was read.
-            (Err(error), _) | (_, Err(error)) if error.kind() == io::ErrorKind::NotFound => {
-                continue;
-            }
-            (Err(error), _) | (_, Err(error)) => return Err(error),
-        };
-        let count = index::count(&index)?;
-        packs.push(PackOnDisk { index, count, pack, kept: Kept::default() });
-    }
-    Ok(packs)
+    Ok(names.into_iter().map(|(_, stem)| Named { stem, open: None }).collect())
 }
 
 /// An object in a file of its own.
