@@ -12,6 +12,7 @@ mod reach;
 mod git {
     mod contention;
     mod foreign;
+    mod look;
     mod refusals;
     mod servers;
     mod support;
