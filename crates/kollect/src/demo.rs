@@ -26,9 +26,15 @@ mod status;
 mod summary;
 mod tally;
 
-use std::{io::Write, pin::Pin, process::ExitCode, sync::Mutex, time::Duration};
+use std::{
+    io::{self, Write},
+    pin::Pin,
+    process::ExitCode,
+    sync::Mutex,
+    time::Duration,
+};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use kollect_sinks::Clock as _;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -41,7 +47,7 @@ use self::{
     stage::Stage,
     status::Status,
     summary::{Counted, Summary},
-    tally::{Copy, Tally},
+    tally::{Copy, Made, Tally},
 };
 use crate::{
     args::{
@@ -58,6 +64,9 @@ const SPEECH: Speech =
     Speech { format: LogFormat::Console, level: LogLevel::Info, time: TimeFormat::Iso8601 };
 /// So often the copies are looked at; no time is measured more exactly.
 const LOOK: Duration = Duration::from_millis(5);
+/// And when that takes long, so many times as long passes before the next time.
+const LONG: Duration = Duration::from_millis(200);
+const REST: u32 = 10;
 /// So often the operator is asked how it is doing.
 const ASK: Duration = Duration::from_millis(250);
 /// So long copies may take to catch up when no more changes are made, and when
@@ -89,16 +98,20 @@ async fn play(
     out: &mut impl Write,
 ) -> anyhow::Result<ExitCode> {
     let clock = ProcessClock::start();
-    let mut stage = Stage::open(args, place).await?;
+    let mut stage = tokio::select! {
+        opened = Stage::open(args, place) => opened?,
+        () = &mut *stop => bail!("it was interrupted; nothing was created"),
+    };
     let performed = perform((args, place, clock), &mut stage, stop, out).await;
     let left = stage.clear().await;
+    for one in &left {
+        writeln!(io::stderr(), "kollect: left behind: {one}")?;
+    }
     let (code, lines) = performed?;
-    for line in lines
-        .iter()
-        .chain(&left.iter().map(|one| format!("  left behind: {one}")).collect::<Vec<_>>())
-    {
+    for line in lines {
         writeln!(out, "{line}")?;
     }
+    writeln!(out, "{}", place.farewell())?;
     out.flush()?;
     Ok(if left.is_empty() { code } else { ExitCode::FAILURE })
 }
@@ -110,24 +123,27 @@ async fn perform(
     stop: &mut Stop,
     out: &mut impl Write,
 ) -> anyhow::Result<(ExitCode, Vec<String>)> {
-    let show = Show::begin(out, &stage.scene)?;
-    tokio::select! {
-        done = stage.set_up(place) => done?,
-        () = &mut *stop => return Ok((ExitCode::SUCCESS, Vec::new())),
-    }
-    let (kubeconfig, context) = (stage.kubeconfig.as_deref(), stage.context.as_deref());
-    let mut operator = Operator::start(kubeconfig, context, place.path())?;
     let mut run = Run {
         clock,
+        show: Show::begin(out, &stage.scene)?,
         stage,
-        show,
         tally: Tally::default(),
         status: Status::default(),
         git: GitCopy::new(place.repository())?,
         sqlite: SqliteCopy::new(place.database()),
         asked: None,
-        phase: Phase::Changing,
+        rest: Duration::ZERO,
+        trouble: None,
+        phase: Phase::Starting,
     };
+    run.show(&[])?;
+    tokio::select! {
+        done = run.stage.set_up(place) => done?,
+        () = &mut *stop => return Ok((ExitCode::SUCCESS, Vec::new())),
+    }
+    let (kubeconfig, context) = (run.stage.kubeconfig.as_deref(), run.stage.context.as_deref());
+    let mut operator = Operator::start(kubeconfig, context, place.path())?;
+    run.phase = Phase::Changing;
     let ended = run.go(args, &mut operator, stop).await;
     let summary = run.summary();
     operator.stop().await.context("the operator could not stop")?;
@@ -171,6 +187,10 @@ struct Run<'a, W: Write> {
     sqlite: SqliteCopy,
     /// When the operator was last asked how it is doing.
     asked: Option<Duration>,
+    /// Until then the copies are not looked at: a look at large ones takes time.
+    rest: Duration,
+    /// What could not be done just now.
+    trouble: Option<String>,
     phase: Phase,
 }
 
@@ -193,8 +213,11 @@ impl<W: Write> Run<'_, W> {
             }
             // Before the copies are there nobody could see a change.
             if next.is_none_or(|next| now >= next) && self.is_filled() {
-                let change = self.stage.change().await?;
-                self.tally.made(change, now);
+                match self.stage.change().await {
+                    Ok(change) => self.tally.made(change, now),
+                    // Somebody may have deleted it, or the cluster is busy.
+                    Err(error) => self.note(&error),
+                }
                 next = Some(next.unwrap_or(now) + apart);
             }
             self.look().await?;
@@ -220,26 +243,55 @@ impl<W: Write> Run<'_, W> {
     /// Looks at the copies and at what the operator says, and shows it.
     async fn look(&mut self) -> anyhow::Result<()> {
         let mut arrived = Vec::new();
-        for copy in Copy::ALL {
-            let look = match copy {
-                Copy::Git => self.git.look()?,
-                Copy::Sqlite => self.sqlite.look()?,
-            };
-            if let Some(look) = look {
-                let now = self.clock.moment();
-                arrived.extend(self.tally.observe(copy, look, now));
+        let began = self.clock.moment();
+        if began >= self.rest {
+            for copy in Copy::ALL {
+                let look = match copy {
+                    Copy::Git => self.git.look()?,
+                    Copy::Sqlite => self.sqlite.look()?,
+                };
+                if let Some(look) = look {
+                    let now = self.clock.moment();
+                    arrived.extend(self.tally.observe(copy, look, now));
+                }
             }
+            let now = self.clock.moment();
+            let took = now.saturating_sub(began);
+            self.rest = if took > LONG { now + took * REST } else { now };
         }
         let now = self.clock.moment();
         self.tally.settle(Some(now));
         if self.asked.is_none_or(|asked| now >= asked + ASK) {
             self.asked = Some(now);
-            self.status = self.stage.cluster.status().await?;
+            match self.stage.cluster.status().await {
+                Ok(status) => {
+                    self.status = status;
+                    self.trouble = None;
+                }
+                Err(error) => self.note(&error),
+            }
         }
-        let Self { clock: _, stage, show, tally, status, git, sqlite: _, asked: _, phase } = self;
-        let (commits, tip) = (git.commits, git.tip());
-        let board = Board { scene: &stage.scene, tally, status, commits, tip, now, phase: *phase };
-        Ok(show.look(&board, &arrived)?)
+        self.show(&arrived)
+    }
+
+    /// Shows what is known, and which changes have just arrived.
+    fn show(&mut self, arrived: &[Made]) -> anyhow::Result<()> {
+        let now = self.clock.moment();
+        let Self { stage, show, tally, status, git, phase, trouble, .. } = self;
+        let (commits, tip, trouble) = (git.commits, git.tip(), trouble.as_deref());
+        let (scene, phase) = (&stage.scene, *phase);
+        let board = Board { scene, tally, status, commits, tip, now, phase, trouble };
+        Ok(show.look(&board, arrived)?)
+    }
+
+    /// Remembers what could not be done; the next try may go better.
+    fn note(&mut self, error: &anyhow::Error) {
+        let chain: Vec<_> = error.chain().map(ToString::to_string).collect();
+        let trouble = chain.join(": ");
+        if self.trouble.as_ref() != Some(&trouble) {
+            tracing::warn!(error = trouble, "the demo could not do something");
+        }
+        self.trouble = Some(trouble);
     }
 
     /// Whether both copies have shown something.

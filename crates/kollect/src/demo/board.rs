@@ -20,6 +20,8 @@ pub(super) struct Board<'a> {
     pub(super) now: Duration,
     /// What is going on.
     pub(super) phase: Phase,
+    /// What could not be done just now.
+    pub(super) trouble: Option<&'a str>,
 }
 
 /// What stays the same for a whole run.
@@ -36,6 +38,8 @@ pub(super) struct Scene {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
+    /// What is needed is brought there.
+    Starting,
     Changing,
     /// No more changes are made; the copies catch up.
     Settling,

@@ -70,6 +70,18 @@ impl Cluster {
         bail!("the cluster does not serve {name}")
     }
 
+    /// Waits until an object that was deleted has gone.
+    pub(super) async fn gone(&self, object: &Value) -> anyhow::Result<()> {
+        let (api, name) = self.of(object)?;
+        for _ in 0..LOOKS {
+            if api.get_opt(&name).await?.is_none() {
+                return Ok(());
+            }
+            tokio::time::sleep(BETWEEN).await;
+        }
+        bail!("{} is still being removed", called(object))
+    }
+
     /// Makes one request of a change.
     pub(super) async fn step(&self, step: &Step) -> anyhow::Result<()> {
         match step {

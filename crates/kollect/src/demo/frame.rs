@@ -74,24 +74,30 @@ pub(super) fn frame(board: &Board<'_>, (columns, rows): (usize, usize)) -> Vec<L
     top.push(Line::default());
     top.extend(state(board));
     top.push(Line::default());
-    let bottom = hints(board.scene);
-    // A command that is longer than a row goes on in the next one.
-    let taken: usize = bottom.iter().map(|line| line.width().div_ceil(columns.max(1)).max(1)).sum();
     let room = rows.saturating_sub(top.len());
-    let (bottom, room) = match room.checked_sub(taken) {
-        Some(rest) if rest >= FEWEST_CHANGES => (bottom, rest),
-        _ => (Vec::new(), room),
-    };
+    // All commands if there is room for them, else one of them, else none.
+    let hints = hints(board.scene);
+    let one = hints.get(2..3).unwrap_or_default().to_vec();
+    let bottoms = [hints, one, Vec::new()].map(|lines| (height(&lines, columns), lines));
+    let fits = |(taken, _): &(usize, Vec<Line>)| room >= taken + FEWEST_CHANGES || *taken == 0;
+    let (taken, bottom) = bottoms.into_iter().find(fits).unwrap_or_default();
+    let room = room.saturating_sub(taken);
     let mut lines = top;
     lines.extend(changes(board, width, room));
-    let mut lines: Vec<_> = lines.into_iter().map(|line| line.cut(width)).collect();
+    let mut lines: Vec<_> = lines.into_iter().map(|line| line.cut(width.min(columns))).collect();
     lines.extend(bottom);
     lines.truncate(rows);
     lines
 }
 
+/// So many rows are taken: what is longer than a row goes on in the next one.
+fn height(lines: &[Line], columns: usize) -> usize {
+    lines.iter().map(|line| line.width().div_ceil(columns.max(1)).max(1)).sum()
+}
+
 fn heading(board: &Board<'_>, width: usize) -> Line {
     let phase = match board.phase {
+        Phase::Starting => "setting up  ",
         Phase::Changing => "",
         Phase::Settling => "catching up  ",
     };
@@ -112,7 +118,7 @@ fn clock(time: Duration) -> String {
 
 /// A row for each target, and one for all.
 fn table(board: &Board<'_>, width: usize) -> Vec<Line> {
-    let number = if width < 60 { 7 } else { 10 };
+    let (number, changed) = if width < 60 { (7, "chg") } else { (10, "changed") };
     let room = width.saturating_sub(2 + 4 * number);
     let name = if width < 72 { room } else { room.min(18) };
     let kind = room - name;
@@ -124,7 +130,7 @@ fn table(board: &Board<'_>, width: usize) -> Vec<Line> {
         let line = Line::default().with(tone, format!(" {}", left(first, name)));
         line.with(Tone::Quiet, left(second, kind))
     };
-    let titles = ["rows", "changed", "Git", "SQLite"].map(|title| (Tone::Quiet, title.to_owned()));
+    let titles = ["rows", changed, "Git", "SQLite"].map(|title| (Tone::Quiet, title.to_owned()));
     let mut lines = vec![cells(begin(Tone::Quiet, "target", "kind"), titles)];
     for sample in &board.scene.samples {
         let line = begin(Tone::Plain, sample.name, sample.kind);
@@ -169,33 +175,43 @@ fn counts(board: &Board<'_>, sample: Option<&Sample>) -> [(Tone, String); 4] {
 /// What the operator says of the inventory, and how quick the copies are.
 fn state(board: &Board<'_>) -> Vec<Line> {
     let status = board.status;
-    let synced = if status.is_synced {
-        Line::default()
+    let first = match (board.trouble, status.is_synced) {
+        (Some(trouble), _) => Line::default().with(Tone::Bad, format!(" {trouble}")),
+        (None, true) => Line::default()
             .with(Tone::Good, " Synced=True")
-            .with(Tone::Quiet, "   every sink has acknowledged everything")
-    } else {
-        let reason = if status.reason.is_empty() { "not yet" } else { &status.reason };
-        Line::default()
+            .with(Tone::Quiet, "   every sink has acknowledged everything"),
+        (None, false) => Line::default()
             .with(Tone::Waiting, " Synced=False")
-            .with(Tone::Quiet, format!("  {reason}"))
+            .with(Tone::Quiet, format!("  {}", status.reason)),
     };
-    let copy = |copy: Copy| {
-        let mut line = Line::default().with(Tone::Plain, format!(" {:<7}", copy.name()));
-        if let (Some(half), Some(most)) =
-            (board.tally.percentile(copy, 50), board.tally.percentile(copy, 99))
-        {
-            let text = format!("p50 {:>7}   p99 {:>7}", millis(half), millis(most));
-            line = line.with(Tone::Plain, text);
-        }
-        match (copy, board.tip) {
-            (Copy::Git, Some(tip)) => {
-                let tip: String = tip.chars().take(9).collect();
-                line.with(Tone::Quiet, format!("   {} commits, the newest {tip}", board.commits))
-            }
-            _ => line,
-        }
+    let mut lines = vec![first];
+    lines.extend(Copy::ALL.map(|copy| speed(board, copy)));
+    lines
+}
+
+/// How one copy is doing.
+fn speed(board: &Board<'_>, copy: Copy) -> Line {
+    let (tone, state) = match board.status.sinks.iter().find(|sink| sink.is_of(copy)) {
+        Some(sink) if sink.is_synced => (Tone::Good, "synced"),
+        Some(sink) => (Tone::Waiting, sink.reason.as_str()),
+        None => (Tone::Quiet, "-"),
     };
-    vec![synced, copy(Copy::Git), copy(Copy::Sqlite)]
+    let mut line = Line::default()
+        .with(Tone::Plain, format!(" {:<7}", copy.name()))
+        .with(tone, left(state, 12));
+    if let (Some(half), Some(most)) =
+        (board.tally.percentile(copy, 50), board.tally.percentile(copy, 99))
+    {
+        let text = format!("p50 {:>7}   p99 {:>7}", millis(half), millis(most));
+        line = line.with(Tone::Plain, text);
+    }
+    match (copy, board.tip) {
+        (Copy::Git, Some(tip)) => {
+            let tip: String = tip.chars().take(9).collect();
+            line.with(Tone::Quiet, format!("   {} commits, now {tip}", board.commits))
+        }
+        _ => line,
+    }
 }
 
 fn hints(scene: &Scene) -> Vec<Line> {

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use super::{place::Place, samples::HOME};
+use super::{
+    place::Place,
+    samples::{HOME, REAL, SIMULATED},
+};
 use crate::{args::demo::DemoArgs, quoted};
 
 /// A command, and what it shows.
@@ -12,7 +15,7 @@ pub(super) type Hint = (String, &'static str);
 pub(super) fn simulated(place: &Place) -> Vec<Hint> {
     let runs = "select namespace, name, image, replicas from deployments";
     let kubectl = format!("kubectl --kubeconfig {}", path(&place.kubeconfig()));
-    let mut hints = copies(place, runs);
+    let mut hints = copies(place, runs, SIMULATED);
     hints.push((format!("{kubectl} get deployments -A"), "the cluster itself"));
     hints.push((
         format!("{kubectl} scale deployment web -n storefront --replicas 9"),
@@ -27,14 +30,17 @@ pub(super) fn real(place: &Place, args: &DemoArgs) -> Vec<Hint> {
     let file = args.kubeconfig.as_deref().map(|file| format!(" --kubeconfig {}", path(file)));
     let context = args.context.as_deref().map(|one| format!(" --context {}", quoted(one)));
     let flags = file.unwrap_or_default() + &context.unwrap_or_default();
-    let mut hints = copies(place, counts);
+    let mut hints = copies(place, counts, REAL);
     hints.push((format!("kubectl{flags} get kinv,ktgt -n {HOME}"), "what the operator says"));
     hints
 }
 
-fn copies(place: &Place, query: &str) -> Vec<Hint> {
+fn copies(place: &Place, query: &str, cluster: &str) -> Vec<Hint> {
     vec![
-        (format!("git -C {} log -p", path(&place.repository())), "every change, as a commit"),
+        (
+            format!("git -C {} log -p -- {cluster}", path(&place.repository())),
+            "every change, as a commit",
+        ),
         (format!("sqlite3 {} \"{query}\"", path(&place.database())), "rows, ready for SQL"),
     ]
 }

@@ -46,10 +46,19 @@ impl Place {
     /// Where everything is, and what becomes of it.
     pub(super) fn remark(&self) -> String {
         let fate = match self.temporary {
-            Some(_) => "removed at the end, unless --dir names one",
+            Some(_) => "which is removed at the end; --dir DIR keeps it",
             None => "which stays",
         };
-        format!("copies, kubeconfig and the operator's log are in {}, {fate}", self.path.display())
+        format!("Copies, kubeconfig and the operator's log are in {}, {fate}.", self.path.display())
+    }
+
+    /// What becomes of it, when it is over.
+    pub(super) fn farewell(&self) -> String {
+        let path = self.path.display();
+        match self.temporary {
+            Some(_) => format!("{path} is removed; --dir DIR keeps it"),
+            None => format!("the copies stay in {path}/{HOME}"),
+        }
     }
 
     pub(super) fn repository(&self) -> PathBuf {

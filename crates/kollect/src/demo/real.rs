@@ -212,6 +212,11 @@ pub(super) async fn clear(cluster: &Cluster, plan: &Plan) -> Vec<String> {
         let deleted = api.delete(&name, &DeleteParams::default()).await;
         note(&super::cluster::called(definition), deleted.map(drop));
     }
+    for definition in &plan.definitions {
+        if let Err(error) = cluster.gone(definition).await {
+            left.push(error.to_string());
+        }
+    }
     left
 }
 

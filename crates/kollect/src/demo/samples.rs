@@ -7,6 +7,9 @@ use super::row::RowKey;
 
 /// The namespace of everything that is ours.
 pub(super) const HOME: &str = "kollect-demo";
+/// What the clusters are called in copies.
+pub(super) const SIMULATED: &str = "quillmore";
+pub(super) const REAL: &str = "demo";
 pub(super) const INVENTORY: &str = "everything";
 /// What the sinks are called, and where they write below the local root.
 pub(super) const GIT: (&str, &str) = ("history", "inventory.git");

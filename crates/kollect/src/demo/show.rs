@@ -24,6 +24,7 @@ pub(super) enum Show<'a, W: Write> {
     Lines {
         out: &'a mut W,
         is_filled: bool,
+        trouble: Option<String>,
     },
     Picture {
         screen: Screen<'a, W>,
@@ -44,7 +45,7 @@ impl<'a, W: Write> Show<'a, W> {
         }
         out.flush()?;
         Ok(match Manner::of_terminal() {
-            None => Self::Lines { out, is_filled: false },
+            None => Self::Lines { out, is_filled: false, trouble: None },
             Some(manner) => {
                 let screen = Screen::enter(out, manner)?;
                 Self::Picture { screen, drawn: None, wholly: None }
@@ -57,7 +58,15 @@ impl<'a, W: Write> Show<'a, W> {
         let now = board.now;
         let is_due = |last: Option<Duration>, apart| last.is_none_or(|last| now >= last + apart);
         match self {
-            Self::Lines { out, is_filled } => lines(out, is_filled, board, arrived),
+            Self::Lines { out, is_filled, trouble } => {
+                if trouble.as_deref() != board.trouble {
+                    *trouble = board.trouble.map(str::to_owned);
+                    if let Some(trouble) = trouble {
+                        writeln!(out, "{:>6.1}s  {trouble}", now.as_secs_f64())?;
+                    }
+                }
+                lines(out, is_filled, board, arrived)
+            }
             Self::Picture { screen, drawn, wholly } => {
                 if !is_due(*drawn, APART) {
                     return Ok(());

@@ -4,6 +4,7 @@ use std::{
     env, fs,
     io::{self, BufRead as _, IsTerminal as _, Write as _},
     path::PathBuf,
+    thread,
 };
 
 use anyhow::{Context as _, bail};
@@ -11,6 +12,7 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use kollect_collect::{Place as Kubeconfig, connect};
 use kollect_sandbox::{Sandbox, Settings, Transport};
 use serde_json::Value;
+use tokio::sync::oneshot;
 
 use super::{
     board::Scene,
@@ -94,7 +96,7 @@ impl Stage {
         let cluster = Cluster(connect(&found, args.context.as_deref()).await?);
         let plan = Plan::of(&cluster).await?;
         if !args.yes {
-            consent(&plan)?;
+            consent(&plan).await?;
         }
         let title = match &args.context {
             Some(context) => format!("a real cluster, the context {context}"),
@@ -123,9 +125,9 @@ impl Stage {
         let (name, missing, objects) = match &self.ground {
             Ground::Simulated { today, .. } => {
                 define(cluster, &company::definitions::definitions()).await?;
-                ("quillmore", definitions()?, company::objects(*today))
+                (samples::SIMULATED, definitions()?, company::objects(*today))
             }
-            Ground::Real { plan, .. } => ("demo", plan.definitions.clone(), real::pulses()),
+            Ground::Real { plan, .. } => (samples::REAL, plan.definitions.clone(), real::pulses()),
         };
         define(cluster, &missing).await?;
         cluster.apply(&samples::namespace()).await?;
@@ -198,8 +200,8 @@ fn start(port: Option<u16>) -> io::Result<(Sandbox, Option<String>)> {
 }
 
 /// Asks whether what is planned may be created.
-fn consent(plan: &Plan) -> anyhow::Result<()> {
-    let mut says = io::stderr().lock();
+async fn consent(plan: &Plan) -> anyhow::Result<()> {
+    let mut says = io::stderr();
     writeln!(says, "On this cluster the demo would create, and remove at the end:")?;
     for line in plan.lines() {
         writeln!(says, "  {line}")?;
@@ -209,8 +211,15 @@ fn consent(plan: &Plan) -> anyhow::Result<()> {
     }
     write!(says, "Go on? [y/N] ")?;
     says.flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
+    // In a thread that nobody waits for: whoever interrupts gives no answer.
+    let (answered, answer) = oneshot::channel();
+    let read = move || {
+        let mut line = String::new();
+        let read = io::stdin().lock().read_line(&mut line);
+        drop(answered.send(read.map(|_| line)));
+    };
+    thread::Builder::new().name("answer".to_owned()).spawn(read).context("cannot ask")?;
+    let answer = answer.await.context("cannot ask")?.context("cannot read the answer")?;
     if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
         bail!("nothing was created");
     }

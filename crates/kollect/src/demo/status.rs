@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::tally::Copy;
+
 /// How the inventory and what belongs to it are doing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Status {
@@ -16,6 +18,7 @@ pub(super) struct Status {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SinkState {
+    /// With its family before it.
     pub(super) name: String,
     pub(super) is_synced: bool,
     pub(super) reason: String,
@@ -26,4 +29,15 @@ pub(super) struct TargetState {
     pub(super) rows: Option<i64>,
     /// Why it cannot collect.
     pub(super) trouble: Option<String>,
+}
+
+impl SinkState {
+    /// Whether it is the sink of a copy.
+    pub(super) fn is_of(&self, copy: Copy) -> bool {
+        let family = match copy {
+            Copy::Git => "snapshot/",
+            Copy::Sqlite => "database/",
+        };
+        self.name.starts_with(family)
+    }
 }

@@ -12,10 +12,11 @@ const FOLLOWED: [&str; 6] = ["cel", "reading-objects", "init", "collecting", "te
 /// Those that have a test of their own.
 const ALONE: [&str; 2] = ["synced", "without-a-cluster"];
 
-/// Those that are not followed, because they need something of the reader's.
+/// Those that are not followed, because they name something of the reader's.
 /// Their commands are parsed by a test of the command line.
-const NOT_FOLLOWED: [(&str, &str); 3] = [
+const NOT_FOLLOWED: [(&str, &str); 4] = [
     ("copies", "names sinks of the reader's"),
+    ("demo", "names directories that a run prints; `tests/demo.rs` runs it"),
     ("git", "names a repository of the reader's"),
     ("postgres", "names a database of the reader's"),
 ];

@@ -5,7 +5,7 @@ use crate::demo::{
     change::{Change, Proof},
     row::{Row, RowKey},
     samples::samples,
-    status::{Status, TargetState},
+    status::{SinkState, Status, TargetState},
     tally::{Look, Tally},
 };
 
@@ -51,6 +51,7 @@ fn lines(status: &Status, size: (usize, usize)) -> Vec<Line> {
         tip: Some("8997e3f58aa"),
         now: Duration::from_secs(72),
         phase: Phase::Changing,
+        trouble: None,
     };
     frame(&board, size)
 }
@@ -61,9 +62,18 @@ fn texts(status: &Status, size: (usize, usize)) -> Vec<String> {
 
 fn synced() -> Status {
     let state = TargetState { rows: Some(1), trouble: None };
+    let sink = |name: &str, is_synced, reason: &str| SinkState {
+        name: name.to_owned(),
+        is_synced,
+        reason: reason.to_owned(),
+    };
     Status {
         rows: Some(1),
         is_synced: true,
+        sinks: vec![
+            sink("snapshot/history", true, ""),
+            sink("database/rows", false, "Progressing"),
+        ],
         targets: BTreeMap::from([("deployments".to_owned(), state)]),
         ..Status::default()
     }
@@ -81,8 +91,8 @@ fn a_terminal_of_usual_size_shows_everything() {
             " all                                            1         1         1         1",
             "",
             " Synced=True   every sink has acknowledged everything",
-            " Git    p50  500 ms   p99  500 ms   2 commits, the newest 8997e3f58",
-            " SQLite p50   10 ms   p99   10 ms",
+            " Git    synced      p50  500 ms   p99  500 ms   2 commits, now 8997e3f58",
+            " SQLite Progressing p50   10 ms   p99   10 ms",
             "",
             " change                                              SQLite      Git     commit",
             " 2.0s    shop/web            replicas 2 → 3           10 ms   500 ms  8997e3f58",
@@ -98,11 +108,15 @@ fn a_terminal_of_usual_size_shows_everything() {
 
 #[test]
 fn no_line_is_wider_than_the_terminal_and_none_too_many() {
-    for columns in [40, 50, 60, 70, 71, 72, 80, 99, 100, 118, 200] {
+    for columns in [20, 40, 50, 60, 70, 71, 72, 80, 99, 100, 118, 200] {
         for rows in [3, 10, 18, 24, 60] {
             let lines = lines(&synced(), (columns, rows));
             assert!(lines.len() <= rows, "{columns}x{rows}");
-            for line in lines {
+            // Commands are whole, so that they can be copied.
+            for line in lines
+                .iter()
+                .filter(|line| !line.text().contains("try") && !line.text().contains("git -C"))
+            {
                 assert!(line.width() <= columns, "{columns}x{rows}: {:?}", line.text());
             }
         }
@@ -131,7 +145,10 @@ fn a_copy_that_is_behind_is_not_shown_as_good() {
 
 #[test]
 fn a_low_terminal_keeps_the_changes_and_drops_the_hints() {
-    let texts = texts(&synced(), (80, 14));
-    assert!(texts.iter().any(|line| line.contains("replicas 2 → 3")), "{texts:#?}");
-    assert!(texts.iter().all(|line| !line.contains("git -C")), "{texts:#?}");
+    for (rows, hints) in [(18, 2), (16, 1), (13, 0)] {
+        let texts = texts(&synced(), (80, rows));
+        assert!(texts.iter().any(|line| line.contains("replicas 2 → 3")), "{texts:#?}");
+        let found = texts.iter().filter(|line| line.contains("git -C") || line.contains("try"));
+        assert_eq!(found.count(), hints, "{texts:#?}");
+    }
 }
