@@ -69,6 +69,8 @@ const LONG: Duration = Duration::from_millis(200);
 const REST: u32 = 10;
 /// So often the operator is asked how it is doing.
 const ASK: Duration = Duration::from_millis(250);
+/// So long it is shown what could not be done.
+const NOTICE: Duration = Duration::from_secs(3);
 /// So long copies may take to catch up when no more changes are made, and when
 /// somebody wants it to end.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -189,8 +191,8 @@ struct Run<'a, W: Write> {
     asked: Option<Duration>,
     /// Until then the copies are not looked at: a look at large ones takes time.
     rest: Duration,
-    /// What could not be done just now.
-    trouble: Option<String>,
+    /// What could not be done just now, and since when.
+    trouble: Option<(String, Duration)>,
     phase: Phase,
 }
 
@@ -264,10 +266,7 @@ impl<W: Write> Run<'_, W> {
         if self.asked.is_none_or(|asked| now >= asked + ASK) {
             self.asked = Some(now);
             match self.stage.cluster.status().await {
-                Ok(status) => {
-                    self.status = status;
-                    self.trouble = None;
-                }
+                Ok(status) => self.status = status,
                 Err(error) => self.note(&error),
             }
         }
@@ -278,7 +277,9 @@ impl<W: Write> Run<'_, W> {
     fn show(&mut self, arrived: &[Made]) -> anyhow::Result<()> {
         let now = self.clock.moment();
         let Self { stage, show, tally, status, git, phase, trouble, .. } = self;
-        let (commits, tip, trouble) = (git.commits, git.tip(), trouble.as_deref());
+        let trouble = trouble.as_ref().filter(|(_, since)| now < *since + NOTICE);
+        let trouble = trouble.map(|(trouble, _)| trouble.as_str());
+        let (commits, tip) = (git.commits, git.tip());
         let (scene, phase) = (&stage.scene, *phase);
         let board = Board { scene, tally, status, commits, tip, now, phase, trouble };
         Ok(show.look(&board, arrived)?)
@@ -288,10 +289,7 @@ impl<W: Write> Run<'_, W> {
     fn note(&mut self, error: &anyhow::Error) {
         let chain: Vec<_> = error.chain().map(ToString::to_string).collect();
         let trouble = chain.join(": ");
-        if self.trouble.as_ref() != Some(&trouble) {
-            tracing::warn!(error = trouble, "the demo could not do something");
-        }
-        self.trouble = Some(trouble);
+        self.trouble = Some((trouble, self.clock.moment()));
     }
 
     /// Whether both copies have shown something.

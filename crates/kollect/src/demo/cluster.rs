@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use kollect_api::{Inventory, Target};
 use kube::{
     Api, Client,
@@ -35,11 +35,14 @@ impl Cluster {
             PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
         let made = serde_json::from_value::<DynamicObject>(object.clone())?;
         let context = || format!("cannot create {}", called(object));
-        let made = api.create(&parameters, &made).await.with_context(context)?;
+        let made = api.create(&parameters, &made).await.map_err(plain).with_context(context)?;
         let wanted = object.get("status");
         if wanted.is_some() && made.data.get("status") != wanted {
             let patch = Patch::Merge(json!({"status": wanted}));
-            api.patch_status(&name, &PatchParams::default(), &patch).await.with_context(context)?;
+            api.patch_status(&name, &PatchParams::default(), &patch)
+                .await
+                .map_err(plain)
+                .with_context(context)?;
         }
         Ok(())
     }
@@ -48,7 +51,7 @@ impl Cluster {
     pub(super) async fn apply(&self, object: &Value) -> anyhow::Result<()> {
         let (api, name) = self.of(object)?;
         let applied = api.patch(&name, &PatchParams::apply(MANAGER), &Patch::Apply(object)).await;
-        applied.with_context(|| format!("cannot apply {}", called(object)))?;
+        applied.map_err(plain).with_context(|| format!("cannot apply {}", called(object)))?;
         Ok(())
     }
 
@@ -56,7 +59,11 @@ impl Cluster {
     pub(super) async fn established(&self, definition: &Value) -> anyhow::Result<()> {
         let (api, name) = self.of(definition)?;
         for _ in 0..LOOKS {
-            let found = api.get(&name).await.with_context(|| format!("cannot look at {name}"))?;
+            let found = api
+                .get(&name)
+                .await
+                .map_err(plain)
+                .with_context(|| format!("cannot look at {name}"))?;
             let conditions = found.data.pointer("/status/conditions").and_then(Value::as_array);
             let is_served = |one: &Value| {
                 one.get("type").is_some_and(|kind| kind == "Established")
@@ -74,7 +81,7 @@ impl Cluster {
     pub(super) async fn gone(&self, object: &Value) -> anyhow::Result<()> {
         let (api, name) = self.of(object)?;
         for _ in 0..LOOKS {
-            if api.get_opt(&name).await?.is_none() {
+            if api.get_opt(&name).await.map_err(plain)?.is_none() {
                 return Ok(());
             }
             tokio::time::sleep(BETWEEN).await;
@@ -93,11 +100,11 @@ impl Cluster {
                     Part::Whole => api.patch(&object.name, &parameters, &patch).await,
                     Part::Status => api.patch_status(&object.name, &parameters, &patch).await,
                 };
-                patched.map(drop).with_context(|| format!("cannot change {object}"))
+                patched.map(drop).map_err(plain).with_context(|| format!("cannot change {object}"))
             }
             Step::Delete(object) => {
                 let deleted = self.api(object).delete(&object.name, &DeleteParams::default()).await;
-                deleted.map(drop).with_context(|| format!("cannot delete {object}"))
+                deleted.map(drop).map_err(plain).with_context(|| format!("cannot delete {object}"))
             }
         }
     }
@@ -106,8 +113,13 @@ impl Cluster {
     pub(super) async fn status(&self) -> anyhow::Result<Status> {
         let inventories = Api::<Inventory>::namespaced(self.0.clone(), HOME);
         let targets = Api::<Target>::namespaced(self.0.clone(), HOME);
-        let inventory = inventories.get(INVENTORY).await.context("cannot read the inventory")?;
-        let targets = targets.list(&ListParams::default()).await.context("cannot list targets")?;
+        let inventory =
+            inventories.get(INVENTORY).await.map_err(plain).context("cannot read the inventory")?;
+        let targets = targets
+            .list(&ListParams::default())
+            .await
+            .map_err(plain)
+            .context("cannot list targets")?;
         let said = inventory.status.unwrap_or_default();
         let condition =
             |conditions: &[k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition], of: &str| {
@@ -160,6 +172,14 @@ impl Cluster {
             object.api_version.split_once('/').unwrap_or(("", object.api_version));
         let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, object.kind));
         Api::namespaced_with(self.0.clone(), &object.namespace, &resource)
+    }
+}
+
+/// What the server itself says of an error, without what surrounds it.
+pub(super) fn plain(error: kube::Error) -> anyhow::Error {
+    match error {
+        kube::Error::Api(status) => anyhow!("{}", status.message),
+        other => other.into(),
     }
 }
 

@@ -208,7 +208,8 @@ fn speed(board: &Board<'_>, copy: Copy) -> Line {
     match (copy, board.tip) {
         (Copy::Git, Some(tip)) => {
             let tip: String = tip.chars().take(9).collect();
-            line.with(Tone::Quiet, format!("   {} commits, now {tip}", board.commits))
+            let commits = if board.commits == 1 { "commit" } else { "commits" };
+            line.with(Tone::Quiet, format!("   {} {commits}, now {tip}", board.commits))
         }
         _ => line,
     }

@@ -18,7 +18,7 @@ pub(super) fn simulated(place: &Place) -> Vec<Hint> {
     let mut hints = copies(place, runs, SIMULATED);
     hints.push((format!("{kubectl} get deployments -A"), "the cluster itself"));
     hints.push((
-        format!("{kubectl} scale deployment web -n storefront --replicas 9"),
+        format!("{kubectl} set image deployment/web web=web:mine -n storefront"),
         "change something yourself",
     ));
     hints

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{
     change::{Change, Part, Proof, Reference, Step},
-    cluster::Cluster,
+    cluster::{Cluster, called, plain},
     row::RowKey,
     samples::{self, HOME, INVENTORY, MARK, PULSES, Sample},
 };
@@ -41,7 +41,7 @@ impl Plan {
         let mut definitions = Vec::new();
         for definition in super::stage::definitions()? {
             let (api, name) = cluster.of(&definition)?;
-            let found = api.get_opt(&name).await;
+            let found = api.get_opt(&name).await.map_err(plain);
             if found.with_context(|| format!("cannot look for the definition {name}"))?.is_none() {
                 definitions.push(definition);
             }
@@ -95,7 +95,7 @@ fn name(object: &Value) -> Option<&str> {
 /// Refuses a namespace of that name that is somebody else's.
 async fn check_namespace(cluster: &Cluster) -> anyhow::Result<()> {
     let namespaces = Api::<Namespace>::all(cluster.0.clone());
-    let found = namespaces.get_opt(HOME).await;
+    let found = namespaces.get_opt(HOME).await.map_err(plain);
     let Some(found) = found.with_context(|| format!("cannot look for the namespace {HOME}"))?
     else {
         return Ok(());
@@ -181,7 +181,7 @@ pub(super) async fn clear(cluster: &Cluster, plan: &Plan) -> Vec<String> {
     let mut left = Vec::new();
     let mut note = |what: &str, done: Result<(), kube::Error>| match done {
         Err(kube::Error::Api(status)) if status.code == 404 => {}
-        Err(error) => left.push(format!("{what}: {error}")),
+        Err(error) => left.push(format!("{what}: {:#}", plain(error))),
         Ok(()) => {}
     };
     let inventory = json!({
@@ -199,7 +199,7 @@ pub(super) async fn clear(cluster: &Cluster, plan: &Plan) -> Vec<String> {
     for object in &objects {
         let Ok((api, name)) = cluster.of(object) else { continue };
         let deleted = api.delete(&name, &DeleteParams::background()).await;
-        note(&super::cluster::called(object), deleted.map(drop));
+        note(&called(object), deleted.map(drop));
     }
     if let Some(others) = used_by_others(cluster, plan).await {
         left.push(format!(
@@ -210,7 +210,7 @@ pub(super) async fn clear(cluster: &Cluster, plan: &Plan) -> Vec<String> {
     for definition in &plan.definitions {
         let Ok((api, name)) = cluster.of(definition) else { continue };
         let deleted = api.delete(&name, &DeleteParams::default()).await;
-        note(&super::cluster::called(definition), deleted.map(drop));
+        note(&called(definition), deleted.map(drop));
     }
     for definition in &plan.definitions {
         if let Err(error) = cluster.gone(definition).await {
