@@ -71,7 +71,8 @@ impl Assets {
         self.directory.join(PROGRAMS[1])
     }
 
-    pub(crate) fn kubectl(&self) -> PathBuf {
+    /// The real kubectl.
+    pub fn kubectl(&self) -> PathBuf {
         self.directory.join(PROGRAMS[2])
     }
 }

@@ -18,14 +18,19 @@ struct Generator {
     name: &'static str,
     /// The directory it owns; a file there that it does not write is stale.
     destination: &'static str,
-    /// What our own program is called with; `--out` and a directory follow.
-    command: &'static [&'static str],
+    /// What our own program is called with, and where below the destination
+    /// the files then go; `--out` and a directory follow.
+    commands: &'static [(&'static str, &'static str)],
 }
 
 const GENERATORS: [Generator; 3] = [
-    Generator { name: "custom resources", destination: "deploy/crds", command: &["crds"] },
-    Generator { name: "rights", destination: "deploy/rbac", command: &["rbac"] },
-    Generator { name: "reference pages", destination: "docs/reference", command: &["rules"] },
+    Generator { name: "custom resources", destination: "deploy/crds", commands: &[("crds", "")] },
+    Generator { name: "rights", destination: "deploy/rbac", commands: &[("rbac", "")] },
+    Generator {
+        name: "reference pages",
+        destination: "docs/reference",
+        commands: &[("rules", ""), ("kinds", "kinds")],
+    },
 ];
 
 /// What to do with the differences.
@@ -66,16 +71,18 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<()> {
 
 fn generate(root: &Path, generator: &Generator) -> Result<Files> {
     let scratch = Scratch::new()?;
-    let mut command = run::cargo(root)?;
-    command.args(["run", "--quiet", "--package", "kollect", "--"]);
-    command.args(generator.command).arg("--out").arg(scratch.path());
-    // Only differences are a result of ours.
-    let said = run::capture(&mut command)?;
-    let files = compare::read(scratch.path())?;
-    if files.is_empty() {
-        bail!("`{}` wrote no file; it said: {said}", run::describe(&command));
+    for (name, below) in generator.commands {
+        let directory = scratch.path().join(below);
+        let mut command = run::cargo(root)?;
+        command.args(["run", "--quiet", "--package", "kollect", "--", name, "--out"]);
+        command.arg(&directory);
+        // Only differences are a result of ours.
+        let said = run::capture(&mut command)?;
+        if compare::read(&directory)?.is_empty() {
+            bail!("`{}` wrote no file; it said: {said}", run::describe(&command));
+        }
     }
-    Ok(files)
+    compare::read(scratch.path())
 }
 
 fn write(directory: &Path, generated: &Files, differences: &[Difference]) -> Result<()> {

@@ -13,6 +13,7 @@ mod tidy;
 mod layers;
 mod bench;
 mod fuzz;
+mod picture;
 
 mod clock;
 mod metadata;
@@ -80,6 +81,8 @@ enum Verb {
         #[arg(long, conflicts_with = "seconds")]
         runs: Option<u64>,
     },
+    /// Runs the demo in a terminal and draws docs/images/demo.svg of it
+    Picture,
 }
 
 fn main() -> ExitCode {
@@ -115,6 +118,7 @@ fn dispatch(verb: Verb) -> Result<ExitCode> {
             let until = runs.map_or(fuzz::Until::Seconds(seconds), fuzz::Until::Runs);
             fuzz::run(&root, target.as_deref(), until)
         }
+        Verb::Picture => picture::run(&root),
     }?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,6 +5,7 @@
 
 mod comments;
 mod lexer;
+mod links;
 mod names;
 mod orphans;
 mod size;
@@ -89,6 +90,7 @@ fn kind(path: &str) -> Kind {
 /// Every finding about these files.
 fn check(sources: &[Source]) -> Vec<Finding> {
     let mut findings = orphans::check(sources);
+    findings.extend(links::check(sources));
     let own_codes = comments::own_codes(sources);
     for Source { path, text } in sources {
         findings.extend(names::check(path));

@@ -64,7 +64,7 @@ pub struct InventorySpec {
     #[serde(default = "ExportInterval::inventory_default")]
     pub export_min_interval: ExportInterval,
     /// Size limit of one document or event in bytes; larger ones are split.
-    /// At most the operator's `--max-export-bytes` (1572864). Default: that limit.
+    /// At most the operator's `--max-export-bytes` (1572864). Default: the operator's limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_export_bytes: Option<i64>,

@@ -125,6 +125,8 @@ pub(crate) enum Command {
     Rbac(RbacArgs),
     /// Print the rules that `validate` and the operator apply
     Rules(RulesArgs),
+    /// List the kinds, or explain one: fields, conditions, rules
+    Kinds(KindsArgs),
     /// Print the version and the commit that it was built from
     Version,
     /// Print a completion script for a shell
@@ -345,9 +347,23 @@ pub(crate) struct RulesArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
+#[derive(Debug, Arguments)]
+pub(crate) struct KindsArgs {
+    /// The kind to explain, by any of its names: KollectTarget, target, ktgt
+    #[arg(value_name = "KIND")]
+    pub(crate) kind: Option<String>,
+
+    /// Write a page for each kind into this directory, which is made if missing
+    #[arg(long, value_name = "DIR", conflicts_with = "kind")]
+    pub(crate) out: Option<PathBuf>,
+}
+
 impl AddressArgs {
     pub(crate) fn policy(&self) -> AddressPolicy {
         let Self { allow_private_sinks, allow_sink_cidrs } = self;
         AddressPolicy { private: *allow_private_sinks, allowed: allow_sink_cidrs.clone() }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,7 @@ mod crds;
 mod demo;
 mod eval;
 mod init;
+mod kinds;
 mod logs;
 mod operator;
 mod rbac;
@@ -64,6 +65,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Demo(options) => return demo::run(&options, &mut out),
         Command::Rbac(options) => rbac::run(&options, &mut out)?,
         Command::Rules(options) => rules::run(&options, &mut out)?,
+        Command::Kinds(options) => kinds::run(&options, &mut out)?,
         Command::Collect(options) => return collect::run(&options, &mut out),
         Command::Operator(options) => {
             return Ok(match options.with_file(env::args_os()) {

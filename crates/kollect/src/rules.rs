@@ -32,7 +32,8 @@ fn page() -> Result<String, std::fmt::Error> {
          | Rule | Speaks up when |\n|---|---|\n",
     );
     for rule in Rule::ALL {
-        writeln!(text, "| {} | {} |", rule.id(), rule.summary())?;
+        let (id, anchor) = (rule.id(), rule.id().to_lowercase());
+        writeln!(text, "| <a id=\"{anchor}\"></a>{id} | {} |", rule.summary())?;
     }
     Ok(text)
 }

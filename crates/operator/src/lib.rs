@@ -18,6 +18,7 @@ mod vitals;
 mod serve;
 mod metrics;
 mod rights;
+mod words;
 
 pub use brain::{Broken, Kept, Surroundings, operate};
 pub use lease::{Contest, NAME as LEASE, Standing, Terms};
@@ -32,3 +33,4 @@ pub use serve::{
 };
 pub use settings::Settings;
 pub use vitals::Vitals;
+pub use words::{Word, words, words_of_copies, words_of_coverage};

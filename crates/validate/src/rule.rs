@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::object::Kind;
+
 /// Makes the enum, the ids and the summaries from one table.
 macro_rules! rules {
     ($($variant:ident $id:literal $summary:literal)*) => {
@@ -30,6 +32,43 @@ impl Rule {
     /// Whether the rule only remarks and never refuses.
     pub fn is_warning(self) -> bool {
         self.id().contains("-W")
+    }
+
+    /// Whether the rule can speak up about an object of a kind.
+    pub fn concerns(self, kind: Kind) -> bool {
+        let is_sink = matches!(kind, Kind::SnapshotSink | Kind::DatabaseSink | Kind::EventSink);
+        let is_inventory = matches!(kind, Kind::Inventory | Kind::ClusterInventory);
+        let is_target = matches!(kind, Kind::Target | Kind::ClusterTarget);
+        match self {
+            Self::Obj03 => !kind.is_namespaced(),
+            Self::Set01 => is_target || is_inventory || kind == Kind::ConnectionTest,
+            Self::Tgt02 | Self::Tgt03 | Self::Tgt04 | Self::Tgt09 => is_target,
+            Self::Tgt08 => is_target || kind == Kind::ClusterInventory,
+            Self::InvW2 => is_inventory,
+            Self::SnkW2
+            | Self::SnkW3
+            | Self::SnkW4
+            | Self::SnkW5
+            | Self::SnkW6
+            | Self::SnkW7
+            | Self::SnkW8 => kind == Kind::SnapshotSink,
+            _ => match self.id().split('-').next().unwrap_or_default() {
+                "OBJ" | "STR" | "SET" => true,
+                "GEN" => is_inventory,
+                "PRO" => kind == Kind::Profile,
+                "TGT" => kind == Kind::Target,
+                "CTG" => kind == Kind::ClusterTarget,
+                "INV" => kind == Kind::Inventory,
+                "CIV" => kind == Kind::ClusterInventory,
+                "SNK" => is_sink,
+                "GIT" | "SSK" => kind == Kind::SnapshotSink,
+                "DSK" => kind == Kind::DatabaseSink,
+                "ESK" => kind == Kind::EventSink,
+                "SCP" => matches!(kind, Kind::Scope | Kind::ClusterScope),
+                "CNT" => kind == Kind::ConnectionTest,
+                _ => false,
+            },
+        }
     }
 }
 

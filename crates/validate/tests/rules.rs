@@ -72,6 +72,21 @@ fn every_rule_has_a_case_on_either_side() {
     assert!(missing.is_empty(), "rules without a case on either side: {missing:?}");
 }
 
+#[test]
+fn a_rule_speaks_only_of_kinds_that_it_concerns() {
+    for case in cases() {
+        let report = case.report();
+        let said = report.violations.iter().map(|one| one.rule);
+        for rule in said.chain(report.warnings.iter().map(|one| one.rule)) {
+            let kind = kind_of(case.object());
+            assert!(rule.concerns(kind), "{rule} speaks of a {}: {}", kind.name(), case.object());
+        }
+    }
+    for rule in Rule::ALL {
+        assert!(Kind::ALL.iter().any(|kind| rule.concerns(*kind)), "{rule} concerns nothing");
+    }
+}
+
 /// What the rules say about an object that stands alone.
 fn judged(object: &Value) -> Report {
     review(kind_of(object), object.clone(), &surroundings(&[], policy())).report

@@ -93,7 +93,8 @@ pub struct SinkExport {
     /// What the sink has acknowledged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watermark: Option<Watermark>,
-    /// What the copy in this sink lacks. At most 50 entries.
+    /// What the copy in this sink lacks: the first three entries of what the
+    /// inventory lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 50), extend("x-kubernetes-list-type" = "atomic"))]
     pub coverage: Vec<Coverage>,

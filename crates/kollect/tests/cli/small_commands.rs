@@ -27,6 +27,22 @@ fn every_rule_is_listed() {
 }
 
 #[test]
+fn every_kind_is_listed_and_can_be_explained_by_any_of_its_names() {
+    let run = kollect(&["kinds"]);
+    assert_eq!(run.stdout.lines().count(), 11, "{}", run.stdout);
+    for line in run.stdout.lines() {
+        let mut words = line.split_whitespace();
+        let (kind, short) = (words.next().unwrap(), words.next().unwrap());
+        let page = kollect(&["kinds", short]).stdout;
+        assert!(page.starts_with(&format!("# {kind}\n")), "{page}");
+        assert_eq!(kollect(&["kinds", kind]).stdout, page);
+    }
+    let run = kollect(&["kinds", "kollect"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("there is no kind kollect"), "{}", run.stderr);
+}
+
+#[test]
 fn an_unknown_command_is_refused_with_a_hint() {
     let run = kollect(&["validat", "x"]);
     assert_eq!(run.code, Some(2));

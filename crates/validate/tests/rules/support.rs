@@ -1,6 +1,8 @@
 //! What the tables of cases are made of.
 
-use kollect_validate::{Kind, KnownSecret, Object, Policy, Review, Rule, Surroundings, review};
+use kollect_validate::{
+    Kind, KnownSecret, Object, Policy, Report, Review, Rule, Surroundings, review,
+};
 use serde_json::{Value, json};
 
 /// One object and what a rule says about it.
@@ -73,13 +75,19 @@ impl Case {
         self.says.is_some()
     }
 
+    /// Everything that is said about the object.
+    pub(crate) fn report(&self) -> Report {
+        let around = surroundings(&self.around, self.policy.clone());
+        let Review { object: _, report } =
+            review(kind_of(&self.object), self.object.clone(), &around);
+        report
+    }
+
     /// Runs it. An accepted object must break no rule at all; a refused one
     /// must break this one in these words.
     #[track_caller]
     pub(crate) fn check(&self) {
-        let around = surroundings(&self.around, self.policy.clone());
-        let Review { object: _, report } =
-            review(kind_of(&self.object), self.object.clone(), &around);
+        let report = self.report();
         let of_rule = |rule| rule == self.rule;
         let said: Vec<String> = report
             .violations
