@@ -81,6 +81,14 @@ impl Change {
         matches!(self, Self::All { .. })
     }
 
+    /// How many rows it names.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::All { rows, .. } => rows.len(),
+            Self::Since { upserts, deletes, .. } => upserts.len() + deletes.len(),
+        }
+    }
+
     /// Whether there is nothing to write; a comparison always has something
     /// to look for.
     pub fn is_empty(&self) -> bool {

@@ -125,9 +125,8 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// After a write of more rows, so much of the file is in memory that it is worth
-/// to give it back.
-const MANY_ROWS: u64 = 1_000;
+/// A write of more rows is faster with more of the file in memory.
+const MANY_ROWS: usize = 1_000;
 
 /// One export that has the file for itself.
 struct Turn<'a> {
@@ -150,16 +149,16 @@ impl Turn<'_> {
             || (step == Step::Compare && views::is_one_missing(connection, self.owner)?);
         let mut receipt = match step {
             Step::Nothing => Receipt::unchanged(stored.recorded()),
-            Step::Apply | Step::Compare => self.write(connection, &projection)?,
+            Step::Apply | Step::Compare => {
+                let is_large = self.export.change.len() > MANY_ROWS;
+                destination::with_room(connection, is_large, |connection| {
+                    self.write(connection, &projection)
+                })?
+            }
         };
         // From here on nothing may fail: the rows are committed.
         if views_are_due {
             receipt.warnings = views::refresh(connection, self.owner, &self.export.schema);
-        }
-        if let Wrote::Rows { upserted, deleted } = receipt.wrote
-            && upserted + deleted > MANY_ROWS
-        {
-            destination::give_back(connection);
         }
         Ok(receipt)
     }

@@ -14,11 +14,12 @@ const ALONE: [&str; 2] = ["synced", "without-a-cluster"];
 
 /// Those that are not followed, because they name something of the reader's.
 /// Their commands are parsed by a test of the command line.
-const NOT_FOLLOWED: [(&str, &str); 4] = [
+const NOT_FOLLOWED: [(&str, &str); 5] = [
     ("copies", "names sinks of the reader's"),
     ("demo", "names directories that a run prints; `tests/demo.rs` runs it"),
     ("git", "names a repository of the reader's"),
     ("postgres", "names a database of the reader's"),
+    ("sandbox", "names files that a run prints; `tests/sandbox.rs` runs it"),
 ];
 
 /// A kubeconfig with one more context.

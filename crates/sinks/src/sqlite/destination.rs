@@ -30,6 +30,10 @@ struct Open {
     file: FileId,
 }
 
+/// KiB of the file that are kept in memory, while much is written and else.
+const LARGE_CACHE: i64 = 16_384;
+const SMALL_CACHE: i64 = 1_024;
+
 /// Tells a file from another one that has taken its place.
 type FileId = Option<(u64, u64)>;
 
@@ -177,7 +181,7 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     // An acknowledgement survives a power cut.
     connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "cache_size", -16_384)?;
+    connection.pragma_update(None, "cache_size", -SMALL_CACHE)?;
     // The log of a first export is not kept at its full size for ever.
     connection.query_row("PRAGMA journal_size_limit = 16777216", [], |_| Ok(()))?;
     if !missing.is_empty() {
@@ -186,11 +190,22 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Forgets what it holds of the file: the system has it too, and a small change
-/// needs few pages.
-pub(super) fn give_back(connection: &Connection) {
+/// Does something with much memory if need be, and gives it back: the system
+/// has the file in its own, and a small change needs few pages.
+pub(super) fn with_room<T>(
+    connection: &mut Connection,
+    is_large: bool,
+    work: impl FnOnce(&mut Connection) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    if !is_large {
+        return work(connection);
+    }
+    connection.pragma_update(None, "cache_size", -LARGE_CACHE)?;
+    let outcome = work(connection);
     // Who keeps memory is no worse off.
+    drop(connection.pragma_update(None, "cache_size", -SMALL_CACHE));
     drop(connection.execute_batch("PRAGMA shrink_memory"));
+    outcome
 }
 
 #[cfg(unix)]
