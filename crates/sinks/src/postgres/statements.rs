@@ -144,8 +144,8 @@ impl Texts {
         )
     }
 
-    /// Whether another cluster has one of the rows. `OFFSET 0` as in a merge:
-    /// for many rows the server would rather walk through the whole table.
+    /// Whether another cluster has one of the rows; looked up by the whole key,
+    /// with `OFFSET 0` as in a merge.
     fn opposed(&self) -> String {
         format!(
             "EXISTS (SELECT FROM wanted CROSS JOIN LATERAL (SELECT item.cluster FROM {} AS item \
