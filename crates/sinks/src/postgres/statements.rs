@@ -224,12 +224,17 @@ impl Texts {
         )
     }
 
+    /// Rows are found one by one by the whole key, as in a merge, and deleted
+    /// where they were found: joined with a list of keys, a server that knows
+    /// nothing of the table yet reads every row of the inventory to delete none.
     fn delete(&self, condition: &str, keys: &str) -> String {
         format!(
-            "DELETE FROM {} AS item USING unnest({keys}) AS gone_ (target_name, source_uid) \
-            WHERE {condition} AND {OWNER} AND item.target_name = gone_.target_name \
-            AND item.source_uid = gone_.source_uid",
-            self.items
+            "DELETE FROM {items} AS item USING unnest({keys}) AS gone_ (target_name, source_uid) \
+            CROSS JOIN LATERAL (SELECT item.tableoid AS part, item.ctid AS place \
+            FROM {items} AS item WHERE {OWNER} AND item.target_name = gone_.target_name \
+            AND item.source_uid = gone_.source_uid OFFSET 0) AS found \
+            WHERE {condition} AND item.ctid = found.place AND item.tableoid = found.part",
+            items = self.items
         )
     }
 
