@@ -18,7 +18,7 @@ use kollect_collect::use_ring;
 use self::{
     discard::Connections,
     reading::{Reading, mebibytes, median},
-    stock::Stock,
+    stock::{READ, Stock},
 };
 use crate::measure::{float, print};
 
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
 /// Keeps the server until the standard input ends, for whoever wants to look
 /// closer.
 fn serve(assets: &Path, cache: &Path) -> anyhow::Result<()> {
-    let plane = cluster::start(assets, cache)?;
+    let plane = cluster::start(assets, cache, &READ)?;
     writeln!(io::stdout(), "{}", plane.kubeconfig().display())?;
     io::copy(&mut io::stdin(), &mut io::sink())?;
     Ok(())
@@ -63,7 +63,7 @@ fn serve(assets: &Path, cache: &Path) -> anyhow::Result<()> {
 
 /// Everything that is measured on the real server.
 fn lists(assets: &Path, cache: &Path) -> anyhow::Result<()> {
-    let plane = cluster::start(assets, cache)?;
+    let plane = cluster::start(assets, cache, &READ)?;
     let kubeconfig = plane.kubeconfig().to_str().context("a kubeconfig has an odd path")?;
     let discard = |stock: Stock| Reading::of(&["discard", kubeconfig, stock.name()]);
     let sync = |stock: Stock| {

@@ -6,6 +6,7 @@
 mod collect;
 mod expr;
 mod extract;
+mod group;
 mod inventory;
 mod measure;
 mod operator;

@@ -4,12 +4,15 @@
 mod scene;
 mod latency;
 
-use std::path::Path;
+use std::{
+    io::{self, Write as _},
+    path::Path,
+};
 
 use anyhow::Context;
 
 use self::{latency::Latency, scene::Scene};
-use crate::measure::print;
+use crate::{group::Group, measure::print};
 
 /// Runs all of it.
 pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
@@ -17,6 +20,11 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<()> {
         anyhow::bail!("usage: bench operator <program> <directory of the servers> <its cache>");
     };
     kollect_collect::use_ring();
+    // Declared first, it is left last.
+    let group = Group::enter();
+    if let Err(error) = &group {
+        writeln!(io::stderr(), "no control group, so Postgres may wait for its turns: {error}")?;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let scene = Scene::start(Path::new(program), Path::new(assets), Path::new(cache))?;
     let first = scene.has_all().context("the first export")?;

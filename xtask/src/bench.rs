@@ -3,17 +3,32 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 
 use crate::{env, run};
 
+/// What is measured.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum What {
+    Collect,
+    Extract,
+    Inventory,
+    Operator,
+    Sinks,
+}
+
 /// Builds the benchmarks in release mode and runs one of them on our terminal.
-pub(crate) fn run(root: &Path, what: &str) -> Result<()> {
+pub(crate) fn run(root: &Path, what: What) -> Result<()> {
     let mut command = run::cargo(root)?;
-    command.args(["run", "--quiet", "--release", "--package", "bench", "--", what]);
-    // These run on the real servers, and keep what they put into them.
+    command.args(["run", "--quiet", "--release", "--package", "bench", "--"]);
+    // Those with arguments run on the real servers, and keep what they put into them.
     match what {
-        "collect" => drop(command.arg(env::ensure(root)?).arg(env::cache()?)),
-        "operator" => {
+        What::Collect => {
+            command.arg("collect").arg(env::ensure(root)?).arg(env::cache()?);
+        }
+        What::Extract => drop(command.arg("extract")),
+        What::Inventory => drop(command.arg("inventory")),
+        What::Operator => {
             let servers = env::ensure(root)?;
             let mut program = run::cargo(root)?;
             program.args(["build", "--quiet", "--profile", "dist", "--package", "kollect"]);
@@ -21,9 +36,10 @@ pub(crate) fn run(root: &Path, what: &str) -> Result<()> {
             // It stands beside the directory of this program.
             let own = std::env::current_exe().context("cannot find this program")?;
             let target = own.ancestors().nth(2).context("this program is nowhere")?;
-            command.arg(target.join("dist/kollect")).arg(servers).arg(env::cache()?);
+            command.arg("operator").arg(target.join("dist/kollect"));
+            command.arg(servers).arg(env::cache()?);
         }
-        _ => {}
+        What::Sinks => drop(command.arg("sinks")),
     }
     run::check(&mut command)
 }

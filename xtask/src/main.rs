@@ -67,8 +67,7 @@ enum Verb {
     /// Measures a budget of the architecture, built for speed, and prints its figures
     Bench {
         /// What to measure
-        #[arg(value_parser = ["collect", "extract", "inventory", "sinks"])]
-        what: String,
+        what: bench::What,
     },
     /// Looks for inputs that break a promise; needs a nightly compiler
     Fuzz {
@@ -113,7 +112,7 @@ fn dispatch(verb: Verb) -> Result<ExitCode> {
         Verb::Record => record::run(&root),
         Verb::Tidy => tidy::run(&root),
         Verb::Layers => layers::run(&root),
-        Verb::Bench { what } => bench::run(&root, &what),
+        Verb::Bench { what } => bench::run(&root, what),
         Verb::Fuzz { target, seconds, runs } => {
             let until = runs.map_or(fuzz::Until::Seconds(seconds), fuzz::Until::Runs);
             fuzz::run(&root, target.as_deref(), until)

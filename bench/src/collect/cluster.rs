@@ -19,26 +19,26 @@ use kube::Client;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::stock::{ALL, Stock};
+use super::stock::Stock;
 
 /// So many objects are created at the same time.
 const WRITERS: usize = 16;
 /// One object in so many decides the name of all.
 const SAMPLE: usize = 100;
 
-/// Starts the servers in `assets` with all objects, from what is kept in
-/// `cache`. What is kept there is not changed.
-pub(crate) fn start(assets: &Path, cache: &Path) -> anyhow::Result<ControlPlane> {
+/// Starts the servers in `assets` with these objects and no others, from what
+/// is kept in `cache`. What is kept there is not changed.
+pub(crate) fn start(assets: &Path, cache: &Path, stocks: &[Stock]) -> anyhow::Result<ControlPlane> {
     let servers = Assets::in_directory(assets)?;
-    let saved = cache.join(name(assets)?);
+    let saved = cache.join(name(assets, stocks)?);
     if !saved.exists() {
-        fill(&servers, &saved)?;
+        fill(&servers, &saved, stocks)?;
     }
     Ok(ControlPlane::start_from(&servers, &saved)?)
 }
 
 /// A name that changes with anything that decides what is kept.
-fn name(assets: &Path) -> anyhow::Result<String> {
+fn name(assets: &Path, stocks: &[Stock]) -> anyhow::Result<String> {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {
         // The byte between two texts occurs in none of them.
@@ -50,7 +50,7 @@ fn name(assets: &Path) -> anyhow::Result<String> {
         let said = Command::new(assets.join(server)).arg("--version").output()?;
         add(&said.stdout);
     }
-    for stock in ALL {
+    for stock in stocks {
         add(stock.count().to_string().as_bytes());
         for number in (0..stock.count()).step_by(SAMPLE) {
             add(stock.object(number).to_string().as_bytes());
@@ -61,12 +61,12 @@ fn name(assets: &Path) -> anyhow::Result<String> {
 
 /// Creates all objects, and keeps them. It is done beside the place where they
 /// are looked for, so that an interrupted attempt is not taken for the whole.
-fn fill(servers: &Assets, saved: &Path) -> anyhow::Result<()> {
+fn fill(servers: &Assets, saved: &Path, stocks: &[Stock]) -> anyhow::Result<()> {
     let cache = saved.parent().context("there is no cache")?;
     fs::create_dir_all(cache).with_context(|| format!("could not create {}", cache.display()))?;
     let mut plane = ControlPlane::start(servers)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(create_all(plane.kubeconfig()))?;
+    runtime.block_on(create_all(plane.kubeconfig(), stocks))?;
     let unfinished = unfinished(saved);
     match fs::remove_dir_all(&unfinished) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
@@ -82,9 +82,9 @@ fn unfinished(saved: &Path) -> PathBuf {
     saved.with_file_name(name)
 }
 
-async fn create_all(kubeconfig: &Path) -> anyhow::Result<()> {
+async fn create_all(kubeconfig: &Path, stocks: &[Stock]) -> anyhow::Result<()> {
     let client = connect(&Place::Files(vec![kubeconfig.to_owned()]), None).await?;
-    for stock in ALL {
+    for stock in stocks {
         for namespace in stock.namespaces() {
             let namespace =
                 json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
@@ -93,7 +93,7 @@ async fn create_all(kubeconfig: &Path) -> anyhow::Result<()> {
         let next = Arc::new(AtomicUsize::new(0));
         let mut writers = JoinSet::new();
         for _ in 0..WRITERS {
-            writers.spawn(write(client.clone(), stock, Arc::clone(&next)));
+            writers.spawn(write(client.clone(), *stock, Arc::clone(&next)));
         }
         while let Some(written) = writers.join_next().await {
             written??;

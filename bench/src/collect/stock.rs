@@ -14,12 +14,12 @@ pub(crate) enum Stock {
     Small,
     /// 2,000 settings of 70 KB.
     Large,
+    /// 10,000 such pods in 25 namespaces.
+    Fleet,
 }
 
-pub(super) const ALL: [Stock; 3] = [Stock::Pods, Stock::Small, Stock::Large];
-
-/// So many namespaces share the pods.
-const TEAMS: usize = 50;
+/// What is listed and watched, one after the other.
+pub(super) const READ: [Stock; 3] = [Stock::Pods, Stock::Small, Stock::Large];
 
 impl Stock {
     pub(crate) fn name(self) -> &'static str {
@@ -27,37 +27,41 @@ impl Stock {
             Self::Pods => "pods",
             Self::Small => "small",
             Self::Large => "large",
+            Self::Fleet => "fleet",
         }
     }
 
     pub(crate) fn named(name: &str) -> Option<Self> {
-        ALL.into_iter().find(|stock| stock.name() == name)
+        READ.into_iter().find(|stock| stock.name() == name)
     }
 
     pub(crate) fn count(self) -> usize {
         match self {
             Self::Pods => 20_000,
+            Self::Fleet => 10_000,
             Self::Small | Self::Large => 2_000,
         }
     }
 
     pub(crate) fn plural(self) -> &'static str {
         match self {
-            Self::Pods => "pods",
+            Self::Pods | Self::Fleet => "pods",
             Self::Small | Self::Large => "configmaps",
         }
     }
 
     pub(crate) fn kind(self) -> &'static str {
         match self {
-            Self::Pods => "Pod",
+            Self::Pods | Self::Fleet => "Pod",
             Self::Small | Self::Large => "ConfigMap",
         }
     }
 
     pub(crate) fn namespaces(self) -> Vec<String> {
+        let teams = |count: usize| (0..count).map(|team| format!("team-{team:02}")).collect();
         match self {
-            Self::Pods => (0..TEAMS).map(|team| format!("team-{team:02}")).collect(),
+            Self::Pods => teams(50),
+            Self::Fleet => teams(25),
             Self::Small | Self::Large => vec![self.name().to_owned()],
         }
     }
@@ -71,7 +75,7 @@ impl Stock {
     pub(crate) fn object(self, number: usize) -> Value {
         let namespace = self.namespace(number);
         match self {
-            Self::Pods => pod(&namespace, number),
+            Self::Pods | Self::Fleet => pod(&namespace, number),
             // A setting has a name and a value of about 80 bytes.
             Self::Small => settings(&namespace, number, 66),
             Self::Large => settings(&namespace, number, 736),
@@ -81,7 +85,7 @@ impl Stock {
     /// Ten attributes, as a profile names them.
     pub(crate) fn attributes(self) -> Vec<Value> {
         let paths: [(&str, &str); 10] = match self {
-            Self::Pods => [
+            Self::Pods | Self::Fleet => [
                 ("app", "$.metadata.labels.app"),
                 ("team", "$.metadata.labels.team"),
                 ("commit", "$.metadata.annotations.commit"),

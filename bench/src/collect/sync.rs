@@ -80,7 +80,7 @@ pub(super) async fn run(kubeconfig: &Path, stock: Stock) -> anyhow::Result<Readi
     let work = Work::start(kubeconfig).await?;
     // Targets of one namespace read that alone; the others read all of them.
     let included = match stock {
-        Stock::Pods => Vec::new(),
+        Stock::Pods | Stock::Fleet => Vec::new(),
         Stock::Small | Stock::Large => stock.namespaces(),
     };
     work.covers(assignment(stock.kind(), stock.attributes(), &included)?).await?;

@@ -60,7 +60,7 @@ pub(super) async fn measure(scene: &Scene) -> anyhow::Result<Latency> {
     let (mut patches, turns) = (JoinSet::new(), Arc::new(Semaphore::new(AT_ONCE)));
     let mut ticks = interval(Duration::from_secs(1) / PER_SECOND);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
-    for (number, (namespace, name)) in Scene::pods().into_iter().take(CHANGES).enumerate() {
+    for (number, (namespace, name)) in Scene::pods().take(CHANGES).enumerate() {
         ticks.tick().await;
         let turn = Arc::clone(&turns).acquire_owned().await?;
         let mark = format!("mark-{number}");

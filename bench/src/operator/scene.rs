@@ -18,9 +18,6 @@ use crate::{
     measure::{float, timed},
 };
 
-/// 25 of the 50 namespaces, with 400 pods each.
-const NAMESPACES: usize = 25;
-pub(super) const OBJECTS: usize = 10_000;
 const TARGETS: usize = 10;
 /// Two rounds of verification fall into it.
 const IDLE: Duration = Duration::from_secs(70);
@@ -60,7 +57,7 @@ pub(super) struct Idle {
 
 impl Scene {
     pub(super) fn start(kollect: &Path, assets: &Path, cache: &Path) -> anyhow::Result<Self> {
-        let plane = cluster::start(assets, cache)?;
+        let plane = cluster::start(assets, cache, &[Stock::Fleet])?;
         let programs = postgres_programs().context("PostgreSQL is missing")?;
         let postgres = Postgres::start(&programs, Durability::Synced)?;
         // What the server does by itself would be counted as ours.
@@ -120,7 +117,7 @@ impl Scene {
     }
 
     fn is_synced(&self) -> bool {
-        let count = format!("\"itemCount\":{OBJECTS},");
+        let count = format!("\"itemCount\":{},", Stock::Fleet.count());
         let said = self.said();
         said.contains(&count) && said.contains("3 of 3 sinks have acknowledged")
     }
@@ -174,24 +171,18 @@ impl Scene {
     }
 
     /// The pods that are collected, by namespace and name.
-    pub(super) fn pods() -> Vec<(String, String)> {
-        let chosen = namespaces();
-        let all = (0..Stock::Pods.count()).map(|number| Stock::Pods.object(number));
+    pub(super) fn pods() -> impl Iterator<Item = (String, String)> {
         let text = |object: &Value, field: &str| {
             object["metadata"][field].as_str().unwrap_or_default().to_owned()
         };
-        let names = all.map(|object| (text(&object, "namespace"), text(&object, "name")));
-        names.filter(|(namespace, _)| chosen.contains(namespace)).collect()
+        let all = (0..Stock::Fleet.count()).map(|number| Stock::Fleet.object(number));
+        all.map(move |object| (text(&object, "namespace"), text(&object, "name")))
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "files have times by this clock")]
 fn now() -> SystemTime {
     SystemTime::now()
-}
-
-fn namespaces() -> Vec<String> {
-    Stock::Pods.namespaces().into_iter().take(NAMESPACES).collect()
 }
 
 /// Bytes of files that were written after a time.
@@ -220,7 +211,7 @@ fn manifests(dsn: &str, authority: &str, bare: &str) -> Value {
         })
     };
     let gvk = json!({"version": "v1", "kind": "Pod"});
-    let attributes = Stock::Pods.attributes();
+    let attributes = Stock::Fleet.attributes();
     let mut items = vec![
         json!({
             "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "pg", "namespace": "bench"},
@@ -258,7 +249,8 @@ fn manifests(dsn: &str, authority: &str, bare: &str) -> Value {
         ),
     ];
     for target in 0..TARGETS {
-        let included: Vec<_> = namespaces().into_iter().skip(target).step_by(TARGETS).collect();
+        let included: Vec<_> =
+            Stock::Fleet.namespaces().into_iter().skip(target).step_by(TARGETS).collect();
         let spec = json!({"profileRef": "p", "includedNamespaces": included});
         items.push(ours("KollectTarget", &format!("t{target}"), spec));
     }
