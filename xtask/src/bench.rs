@@ -17,10 +17,10 @@ pub(crate) enum What {
     Sinks,
 }
 
-/// Builds the benchmarks in release mode and runs one of them on our terminal.
+/// Builds the benchmarks for speed and runs one of them on our terminal.
 pub(crate) fn run(root: &Path, what: What) -> Result<()> {
     let mut command = run::cargo(root)?;
-    command.args(["run", "--quiet", "--release", "--package", "bench", "--"]);
+    command.args(["run", "--quiet", "--profile", "bench", "--package", "bench", "--"]);
     // Those with arguments run on the real servers, and keep what they put into them.
     match what {
         What::Collect => {
@@ -31,7 +31,8 @@ pub(crate) fn run(root: &Path, what: What) -> Result<()> {
         What::Operator => {
             let servers = env::ensure(root)?;
             let mut program = run::cargo(root)?;
-            program.args(["build", "--quiet", "--profile", "dist", "--package", "kollect"]);
+            program.args(["build", "--quiet", "--profile", "dist"]);
+            program.args(["--package", "kollect", "--features", "jemalloc"]);
             run::check(&mut program)?;
             // It stands beside the directory of this program.
             let own = std::env::current_exe().context("cannot find this program")?;

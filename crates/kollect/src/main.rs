@@ -33,10 +33,10 @@ use anyhow::Context;
 use clap::{CommandFactory, Parser};
 
 use args::{Args, Command, SinkCommand, VERSION};
-use tikv_jemallocator::Jemalloc;
 
+#[cfg(feature = "jemalloc")]
 #[global_allocator]
-static ALLOCATOR: Jemalloc = Jemalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     kollect_collect::use_ring();
