@@ -40,7 +40,15 @@ pub(crate) fn clippy(root: &Path, args: &[&str]) -> Result<Outcome> {
         return Ok(Outcome::Skipped("clippy is not installed"));
     }
     let mut command = run::cargo(root)?;
-    command.args(["clippy", "--workspace", "--all-targets", "--"]).args(args);
+    command.args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--features",
+        "kollect/jemalloc",
+        "--",
+    ]);
+    command.args(args);
     run::check(&mut command)?;
     Ok(Outcome::Done)
 }

@@ -25,9 +25,10 @@ use crate::measure::float;
 const PER_SECOND: u32 = 200;
 /// So many patches are under way at the most, each on a connection of its own.
 const AT_ONCE: usize = 16;
-/// The first second is not counted.
-const LEAD: usize = 200;
-const CHANGES: usize = 4_000;
+/// The first five seconds are not counted: after a minute of rest the servers
+/// have to be read from the disk again.
+const LEAD: usize = 1_000;
+const CHANGES: usize = 5_000;
 /// So long the last of them may take.
 const LAST: Duration = Duration::from_secs(10);
 

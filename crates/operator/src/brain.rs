@@ -6,6 +6,7 @@ mod events;
 mod facts;
 mod farewell;
 mod journal;
+mod requests;
 mod say;
 mod settle;
 mod views;
@@ -278,6 +279,9 @@ impl Brain {
             self.plan = None;
         }
         let plan = self.planned();
+        let mut refusing = self.copies.refusing();
+        refusing.extend(self.probes.refusing());
+        self.secrets.doubt(&plan.secrets_of(&refusing));
         self.settle(&plan, report);
         self.farewells.take_leave(&plan, &mut self.copies);
         let gone = self.farewells.released();

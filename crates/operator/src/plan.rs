@@ -71,6 +71,16 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// The Secrets that these sinks name.
+    pub(crate) fn secrets_of(&self, sinks: &BTreeSet<SinkKey>) -> BTreeSet<Name> {
+        let mut names = BTreeSet::new();
+        for (key, sink) in self.sinks.iter().filter(|(key, _)| sinks.contains(key)) {
+            let secrets = sink.spec.secrets();
+            names.extend(secrets.iter().map(|one| named(&key.namespace, one.reference)));
+        }
+        names
+    }
+
     /// The Secrets that sinks name, of whatever use they are.
     pub(crate) fn secrets(&self) -> BTreeSet<Name> {
         let pairs = self.inventories.values().flat_map(|inventory| &inventory.pairs);

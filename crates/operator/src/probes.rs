@@ -9,7 +9,7 @@ mod course;
 pub(crate) mod trial;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
     time::Duration,
 };
@@ -76,6 +76,8 @@ pub(crate) struct Probes {
     courses: BTreeMap<SinkKey, Course>,
     known: BTreeMap<SinkKey, Insight>,
     trials: BTreeMap<Name, Trial>,
+    /// Sinks of which a probe has failed since this was asked last.
+    refusing: BTreeSet<SinkKey>,
 }
 
 /// Who wants to know.
@@ -97,6 +99,7 @@ impl Probes {
             courses: BTreeMap::new(),
             known: BTreeMap::new(),
             trials: BTreeMap::new(),
+            refusing: BTreeSet::new(),
         }
     }
 
@@ -111,6 +114,9 @@ impl Probes {
         };
         match self.whose.remove(&id) {
             Some((Whose::Sink(key), ticket)) => {
+                if outcome.is_err() {
+                    self.refusing.insert(key.clone());
+                }
                 let when = (self.clock.moment(), self.clock.chance());
                 if let Some(course) = self.courses.get_mut(&key) {
                     course.end(ticket, outcome, when);
@@ -125,6 +131,11 @@ impl Probes {
             None => {}
         }
         Some(())
+    }
+
+    /// Sinks of which a probe has failed since this was asked last.
+    pub(crate) fn refusing(&mut self) -> BTreeSet<SinkKey> {
+        std::mem::take(&mut self.refusing)
     }
 
     /// Begins what is due.

@@ -1,6 +1,7 @@
 //! The Secrets that sinks name: each watched by its name, and none else (R33).
 //!
-//! Who may not watch one reads it again now and then.
+//! Who may not watch one reads it again now and then, and when a sink that
+//! needs it has refused us.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +21,7 @@ use kollect_sinks::{Credentials, SinkSpec};
 use kube::{Client, client::Body};
 use serde_json::Value;
 use tokio::{
-    sync::{mpsc, oneshot},
+    sync::{Notify, mpsc, oneshot},
     task::JoinSet,
     time::sleep,
 };
@@ -78,8 +79,14 @@ pub(crate) struct Secrets {
     offers: Offers,
     news: mpsc::UnboundedSender<News>,
     tasks: JoinSet<()>,
-    wanted: BTreeMap<Name, oneshot::Sender<()>>,
+    wanted: BTreeMap<Name, Wanted>,
     known: BTreeMap<Name, Known>,
+}
+
+/// A Secret that somebody wants; to drop this ends the watch of it.
+struct Wanted {
+    _watch: oneshot::Sender<()>,
+    doubt: Arc<Notify>,
 }
 
 impl fmt::Debug for Secrets {
@@ -109,17 +116,26 @@ impl Secrets {
         for name in names {
             if !self.wanted.contains_key(name) {
                 let (stop, stopped) = oneshot::channel();
-                self.wanted.insert(name.clone(), stop);
+                let doubt = Arc::new(Notify::new());
+                let wanted = Wanted { _watch: stop, doubt: Arc::clone(&doubt) };
+                self.wanted.insert(name.clone(), wanted);
                 let (client, pace, offers) =
                     (self.client.clone(), self.pace.clone(), self.offers.clone());
-                let (name, news) = (name.clone(), self.news.clone());
+                let told = Told { name: name.clone(), news: self.news.clone(), doubt };
                 self.tasks.spawn(async move {
                     tokio::select! {
-                        () = follow(client, (pace, offers), name, news) => {}
+                        () = follow(client, (pace, offers), told) => {}
                         _ = stopped => {}
                     }
                 });
             }
+        }
+    }
+
+    /// Reads those again now that nobody may watch: what they held let nobody in.
+    pub(crate) fn doubt(&self, names: &BTreeSet<Name>) {
+        for wanted in names.iter().filter_map(|name| self.wanted.get(name)) {
+            wanted.doubt.notify_one();
         }
     }
 
@@ -181,13 +197,16 @@ impl From<String> for Trouble {
     }
 }
 
-/// Watches one Secret; where that is refused, reads it now and then.
-async fn follow(
-    client: Client,
-    (pace, offers): (Pace, Offers),
+/// Which Secret, who wants to know of it, and when what is known is doubted.
+struct Told {
     name: Name,
     news: mpsc::UnboundedSender<News>,
-) {
+    doubt: Arc<Notify>,
+}
+
+/// Watches one Secret; where that is refused, reads it now and then.
+async fn follow(client: Client, (pace, offers): (Pace, Offers), told: Told) {
+    let Told { name, news, doubt } = told;
     let resource = Resource::known(("", "v1"), "Secret", "secrets", Scope::Namespaced);
     let selector = format!("metadata.name={}", name.name);
     let question = Question {
@@ -205,7 +224,10 @@ async fn follow(
         }
         loop {
             drop(news.send((name.clone(), get(&client, &name).await)));
-            sleep(OFTEN).await;
+            tokio::select! {
+                () = sleep(OFTEN) => {}
+                () = doubt.notified() => {}
+            }
         }
     };
     tokio::select! {

@@ -93,6 +93,35 @@ fn three_copies_follow_every_change_to_the_last_row() {
     assert_eq!(repository.files().len(), 1);
 }
 
+/// R15: whoever edited a copy left its record as it was.
+#[test]
+fn what_somebody_edited_is_repaired_when_somebody_asks() {
+    let Some(copies) = Copies::new("asked") else { return };
+    let Copies { scene, database, .. } = &copies;
+    let operator = scene.operator_with(&[HERE]);
+    scene.put("a", "1");
+    scene.put("b", "1");
+    copies.have(&["a=1", "b=1"]);
+    scene.says(INVENTORY, "Synced", "True Exported");
+    let lose = |name: &str| {
+        let text = format!("delete from inventory_items where payload->>'name' = '{name}'");
+        database.server.execute(&database.name, &text);
+    };
+    let ask = |whom, at: &str| scene.annotate(whom, &format!("kollect.dev/requestedAt={at}"));
+    lose("a");
+    ask(INVENTORY, "2026-01-01T00:00:00Z");
+    database.has(scene, &["a=1", "b=1"]);
+    lose("b");
+    ask(("kollectdatabasesink", "pg"), "2026-01-01T00:00:00Z");
+    database.has(scene, &["a=1", "b=1"]);
+    // While nobody was there to hear it.
+    drop(operator);
+    lose("a");
+    ask(INVENTORY, "2999-01-01T00:00:00Z");
+    let _operator = scene.operator_with(&[HERE]);
+    database.has(scene, &["a=1", "b=1"]);
+}
+
 #[test]
 fn a_database_that_is_down_delays_nobody_and_comes_back() {
     let Some(copies) = Copies::new("down") else { return };

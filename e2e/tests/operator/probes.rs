@@ -24,11 +24,6 @@ impl Scene {
         assert!(found.is_some(), "{path} is {}; {}", self.part(object, path), self.log());
     }
 
-    fn annotate(&self, (kind, name): (&str, &str), annotation: &str) {
-        let annotate = ["annotate", kind, name, "-n", &self.namespace, "--overwrite", annotation];
-        self.cluster.kubectl(annotate).stdout();
-    }
-
     fn sqlite(&self, name: &str, more: Value) {
         let mut spec = json!({"type": "sqlite", "sqlite": {"path": format!("{name}.db")}});
         if let (Some(spec), Some(more)) = (spec.as_object_mut(), more.as_object()) {

@@ -174,6 +174,11 @@ impl Scene {
         self.cluster.kubectl(["get", kind, name, "-n", &self.namespace, "-o", &path]).stdout()
     }
 
+    pub(super) fn annotate(&self, (kind, name): (&str, &str), annotation: &str) {
+        let annotate = ["annotate", kind, name, "-n", &self.namespace, "--overwrite", annotation];
+        self.cluster.kubectl(annotate).stdout();
+    }
+
     pub(super) fn delete(&self, kind: &str, name: &str) {
         self.cluster
             .kubectl(["delete", kind, name, "-n", &self.namespace, "--timeout=50s"])

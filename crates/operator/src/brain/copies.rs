@@ -7,15 +7,22 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kollect_inventory::{ViewId, schedule::Pace};
+use kollect_inventory::{
+    ViewId,
+    schedule::{ErrorClass, Pace},
+};
 use kollect_sinks::{
-    Delivery, Farewell, InventoryKey, Opener, PairKey, PairSettings, PairState, Receipt, Scrub,
-    SinkKey,
+    Delivery, Farewell, InventoryKey, Opener, PairKey, PairSettings, PairState, Phase, Receipt,
+    Scrub, SinkKey,
     guard::{Guard, SystemResolver},
 };
+use kollect_validate::Object;
 use tokio::sync::{oneshot, watch};
 
-use super::views::Views;
+use super::{
+    requests::{Asked, last_export},
+    views::Views,
+};
 use crate::{
     plan::{
         Plan, Trouble,
@@ -42,11 +49,14 @@ pub(super) struct Copies {
     troubles: BTreeMap<PairKey, Trouble>,
     /// Inventories that have taken leave; their pairs do not come back.
     left: BTreeSet<InventoryKey>,
+    /// Sinks that have refused something since this was asked last.
+    refusing: BTreeSet<SinkKey>,
 }
 
 #[derive(Debug)]
 struct Running {
     fingerprint: String,
+    asked: Asked,
     state: watch::Receiver<PairState>,
 }
 
@@ -60,6 +70,7 @@ impl Copies {
             running: BTreeMap::new(),
             troubles: BTreeMap::new(),
             left: BTreeSet::new(),
+            refusing: BTreeSet::new(),
         }
     }
 
@@ -121,7 +132,15 @@ impl Copies {
             "{view:?} {source} {destination} {:?} {:?} {:?}",
             pair.interval, pair.limit, inventory.schema
         );
-        if self.running.get(key).is_some_and(|running| running.fingerprint == fingerprint) {
+        let asked = Asked::by(&inventory.object, object);
+        let is_asked = self.is_asked(key, &inventory.object, &asked);
+        if let Some(running) = self.running.get_mut(key)
+            && running.fingerprint == fingerprint
+        {
+            running.asked = asked;
+            if is_asked {
+                self.delivery.compare(key);
+            }
             return Ok(());
         }
         let scrub = Scrub::new(&credentials);
@@ -145,8 +164,19 @@ impl Copies {
             warmup: settings.warmup,
         };
         let state = self.delivery.set(key.clone(), settings);
-        self.running.insert(key.clone(), Running { fingerprint, state });
+        if is_asked {
+            self.delivery.compare(key);
+        }
+        self.running.insert(key.clone(), Running { fingerprint, asked, state });
         Ok(())
+    }
+
+    /// Whether a comparison is asked for that has not been begun.
+    fn is_asked(&self, key: &PairKey, inventory: &Object, asked: &Asked) -> bool {
+        match self.running.get(key) {
+            Some(running) => asked.is_news_after(&running.asked),
+            None => last_export(inventory, &key.sink).is_some_and(|at| asked.is_later_than(at)),
+        }
     }
 
     /// How a pair is, or why there is none.
@@ -158,11 +188,23 @@ impl Copies {
     /// Whether some pair has said something since this was asked last.
     pub(super) fn have_changed(&mut self) -> bool {
         let mut have_changed = false;
-        for Running { state, .. } in self.running.values_mut() {
-            have_changed |= state.has_changed().unwrap_or(false);
-            state.mark_unchanged();
+        for (key, Running { state, .. }) in &mut self.running {
+            if !state.has_changed().unwrap_or(false) {
+                continue;
+            }
+            have_changed = true;
+            let is_refused =
+                |phase: &Phase| matches!(phase, Phase::Failed { class: ErrorClass::Terminal, .. });
+            if is_refused(&state.borrow_and_update().phase) {
+                self.refusing.insert(key.sink.clone());
+            }
         }
         have_changed
+    }
+
+    /// Sinks that have refused something since this was asked last.
+    pub(super) fn refusing(&mut self) -> BTreeSet<SinkKey> {
+        std::mem::take(&mut self.refusing)
     }
 
     /// Whether a destination is there and cannot be opened.
