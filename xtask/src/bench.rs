@@ -39,8 +39,6 @@ pub(crate) fn run(root: &Path, what: What) -> Result<()> {
             let target = own.ancestors().nth(2).context("this program is nowhere")?;
             command.arg("operator").arg(target.join("dist/kollect"));
             command.arg(servers).arg(env::cache()?);
-            // On two cores patches wait for the API server to collect its garbage.
-            command.env("GOGC", "400");
         }
         What::Sinks => drop(command.arg("sinks")),
     }
