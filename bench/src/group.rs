@@ -50,8 +50,8 @@ fn join(group: &Path, process: &str) -> io::Result<()> {
     fs::write(group.join("cgroup.procs"), process)
 }
 
-/// The group of all processes, if this one is in no other: in the second
-/// version, where that has a name, or in the first.
+/// The group of all processes, if this one is in no other, by either version
+/// of control groups.
 fn at_the_root(groups: &str) -> Option<PathBuf> {
     let all = Path::new("/sys/fs/cgroup");
     for line in groups.lines() {

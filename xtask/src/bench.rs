@@ -21,13 +21,10 @@ pub(crate) enum What {
 pub(crate) fn run(root: &Path, what: What) -> Result<()> {
     let mut command = run::cargo(root)?;
     command.args(["run", "--quiet", "--profile", "bench", "--package", "bench", "--"]);
-    // Those with arguments run on the real servers, and keep what they put into them.
+    command.arg(what.to_possible_value().context("it has no name")?.get_name());
+    // Two run on the real servers, and keep what they put into them.
     match what {
-        What::Collect => {
-            command.arg("collect").arg(env::ensure(root)?).arg(env::cache()?);
-        }
-        What::Extract => drop(command.arg("extract")),
-        What::Inventory => drop(command.arg("inventory")),
+        What::Collect => drop(command.arg(env::ensure(root)?).arg(env::cache()?)),
         What::Operator => {
             let servers = env::ensure(root)?;
             let mut program = run::cargo(root)?;
@@ -37,10 +34,9 @@ pub(crate) fn run(root: &Path, what: What) -> Result<()> {
             // It stands beside the directory of this program.
             let own = std::env::current_exe().context("cannot find this program")?;
             let target = own.ancestors().nth(2).context("this program is nowhere")?;
-            command.arg("operator").arg(target.join("dist/kollect"));
-            command.arg(servers).arg(env::cache()?);
+            command.arg(target.join("dist/kollect")).arg(servers).arg(env::cache()?);
         }
-        What::Sinks => drop(command.arg("sinks")),
+        What::Extract | What::Inventory | What::Sinks => {}
     }
     run::check(&mut command)
 }

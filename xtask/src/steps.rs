@@ -40,15 +40,8 @@ pub(crate) fn clippy(root: &Path, args: &[&str]) -> Result<Outcome> {
         return Ok(Outcome::Skipped("clippy is not installed"));
     }
     let mut command = run::cargo(root)?;
-    command.args([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--features",
-        "kollect/jemalloc",
-        "--",
-    ]);
-    command.args(args);
+    command.args(["clippy", "--workspace", "--all-targets", "--features", "kollect/jemalloc"]);
+    command.arg("--").args(args);
     run::check(&mut command)?;
     Ok(Outcome::Done)
 }

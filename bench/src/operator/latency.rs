@@ -25,8 +25,8 @@ use crate::measure::float;
 const PER_SECOND: u32 = 200;
 /// So many patches are under way at the most, each on a connection of its own.
 const AT_ONCE: usize = 16;
-/// The first five seconds are not counted: after a minute of rest the servers
-/// have to be read from the disk again.
+/// The first five seconds are not counted: after a minute of rest the API server
+/// is slow for two or three.
 const LEAD: usize = 1_000;
 const CHANGES: usize = 5_000;
 /// So long the last of them may take.

@@ -16,7 +16,7 @@ use std::{
 
 use kollect_extract::select::Namespace;
 use kollect_inventory::TargetKey;
-use kollect_sinks::{InventoryKey, SinkKey};
+use kollect_sinks::{InventoryKey, SinkKey, SinkSpec};
 use kollect_validate::{Kind, Surroundings};
 
 use self::{
@@ -73,31 +73,23 @@ pub(crate) struct Plan {
 impl Plan {
     /// The Secrets that these sinks name.
     pub(crate) fn secrets_of(&self, sinks: &BTreeSet<SinkKey>) -> BTreeSet<Name> {
-        let mut names = BTreeSet::new();
-        for (key, sink) in self.sinks.iter().filter(|(key, _)| sinks.contains(key)) {
-            let secrets = sink.spec.secrets();
-            names.extend(secrets.iter().map(|one| named(&key.namespace, one.reference)));
-        }
-        names
+        let known = sinks.iter().filter_map(|key| Some((key, self.sinks.get(key)?)));
+        known.flat_map(|(key, sink)| secrets(key, &sink.spec)).collect()
     }
 
     /// The Secrets that sinks name, of whatever use they are.
     pub(crate) fn secrets(&self) -> BTreeSet<Name> {
         let pairs = self.inventories.values().flat_map(|inventory| &inventory.pairs);
-        let mut names = BTreeSet::new();
-        for pair in pairs {
-            if let Ok((_, spec)) = &pair.spec {
-                let secrets = spec.secrets();
-                let namespace = &pair.sink.namespace;
-                names.extend(secrets.iter().map(|one| named(namespace, one.reference)));
-            }
-        }
-        for (key, sink) in self.sinks.iter().filter(|(_, sink)| sink.trouble.is_none()) {
-            let secrets = sink.spec.secrets();
-            names.extend(secrets.iter().map(|one| named(&key.namespace, one.reference)));
-        }
-        names
+        let paired = pairs.filter_map(|pair| Some((&pair.sink, &pair.spec.as_ref().ok()?.1)));
+        let admitted = self.sinks.iter().filter(|(_, sink)| sink.trouble.is_none());
+        let admitted = admitted.map(|(key, sink)| (key, &sink.spec));
+        paired.chain(admitted).flat_map(|(key, spec)| secrets(key, spec)).collect()
     }
+}
+
+/// The Secrets that a sink names.
+fn secrets(key: &SinkKey, spec: &SinkSpec) -> Vec<Name> {
+    spec.secrets().iter().map(|one| named(&key.namespace, one.reference)).collect()
 }
 
 /// Makes plans, and remembers what was compiled for the last.

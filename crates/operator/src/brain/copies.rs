@@ -193,9 +193,8 @@ impl Copies {
                 continue;
             }
             have_changed = true;
-            let is_refused =
-                |phase: &Phase| matches!(phase, Phase::Failed { class: ErrorClass::Terminal, .. });
-            if is_refused(&state.borrow_and_update().phase) {
+            let phase = &state.borrow_and_update().phase;
+            if matches!(phase, Phase::Failed { class: ErrorClass::Terminal, .. }) {
                 self.refusing.insert(key.sink.clone());
             }
         }

@@ -229,11 +229,10 @@ impl Texts {
     /// nothing of the table yet reads every row of the inventory to delete none.
     fn delete(&self, condition: &str, keys: &str) -> String {
         format!(
-            "DELETE FROM {items} AS item USING unnest({keys}) AS gone_ (target_name, source_uid) \
-            CROSS JOIN LATERAL (SELECT item.tableoid AS part, item.ctid AS place \
-            FROM {items} AS item WHERE {OWNER} AND item.target_name = gone_.target_name \
-            AND item.source_uid = gone_.source_uid OFFSET 0) AS found \
-            WHERE {condition} AND item.ctid = found.place AND item.tableoid = found.part",
+            "DELETE FROM {items} AS item USING unnest({keys}) AS gone_ (target, uid), \
+            LATERAL (SELECT tableoid, ctid FROM {items} WHERE {OWNER} \
+            AND target_name = gone_.target AND source_uid = gone_.uid OFFSET 0) AS old \
+            WHERE {condition} AND item.ctid = old.ctid AND item.tableoid = old.tableoid",
             items = self.items
         )
     }
